@@ -1,0 +1,1 @@
+"""Where answers come from: an engine in this process, or (later) a server."""

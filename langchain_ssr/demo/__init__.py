@@ -1,0 +1,1 @@
+"""What `langchain-ssr demo` shows."""

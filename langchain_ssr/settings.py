@@ -1,0 +1,304 @@
+"""Every setting a user can make, as pydantic models.
+
+`SpeculationSettings` crosses the wire (constructor, `model_kwargs`, per call, server);
+`CallSettings` adds what else may change from call to call; `ConnectionSettings` is
+fixed when the chat model is built. `None` always means "the default".
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import (
+    AliasChoices,
+    BaseModel,
+    ConfigDict,
+    Field,
+    SecretStr,
+    StrictBool,
+    StrictInt,
+    StrictStr,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
+
+from langchain_ssr.errors import SettingsError
+
+PositiveInt = Annotated[StrictInt, Field(ge=1)]
+NonNegativeInt = Annotated[StrictInt, Field(ge=0)]
+
+_REPLACED_BY_A_LIST = ("iterative", "draft_interval", "max_drafts")
+"""Settings that say nothing beside a list of draft budgets."""
+
+NONE_IS_A_VALUE = frozenset({"enable_thinking"})
+"""Settings whose `None` says something else than "not set"."""
+
+
+def _drop_none(data: Any) -> Any:
+    """Leave out what is `None`, so that the field's default applies."""
+    if not isinstance(data, Mapping):
+        return data
+    return {
+        name: value
+        for name, value in data.items()
+        if value is not None or name in NONE_IS_A_VALUE
+    }
+
+
+def suggest(name: str, known: Iterable[str]) -> str:
+    """Say "did you mean ...?" for the known name closest to `name`, or nothing."""
+    close = difflib.get_close_matches(name, list(known), n=1, cutoff=0.6)
+    return f" Did you mean {close[0]!r}?" if close else ""
+
+
+class _Settings(BaseModel):
+    """Common behaviour: aliases or names, `None` for the default, no extras."""
+
+    model_config = ConfigDict(
+        extra="forbid", populate_by_name=True, protected_namespaces=()
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _none_means_default(cls, data: Any) -> Any:
+        return _drop_none(data)
+
+    @classmethod
+    def canonical_names(cls) -> dict[str, str]:
+        """Map every accepted name, aliases included, to the field's name."""
+        names: dict[str, str] = {}
+        for field, info in cls.model_fields.items():
+            names[field] = field
+            alias = info.validation_alias
+            if isinstance(alias, AliasChoices):
+                names.update({str(choice): field for choice in alias.choices})
+            elif alias is not None:
+                names[str(alias)] = field
+        return names
+
+
+class SpeculationSettings(_Settings):
+    """How drafts are made and used. All of it leaves the answers as they are."""
+
+    speculation: StrictBool = True
+    """Draft and propose tokens at all. `False` in the constructor gives a plain
+    vLLM engine, `False` in a call a plain request on the same engine."""
+    draft_budget: (
+        PositiveInt
+        | Annotated[list[PositiveInt], Field(min_length=1)]
+        | Literal["auto"]
+    ) = "auto"
+    """Reasoning tokens before the first draft; a list names every draft's position."""
+    iterative: StrictBool = True
+    """Draft again as the reasoning goes on. `False`: one draft."""
+    draft_interval: PositiveInt | None = None
+    """Reasoning tokens between drafts. Default: `draft_budget`."""
+    max_drafts: NonNegativeInt = 8
+    """Most drafts for one request; 0 for none."""
+    max_draft_tokens: PositiveInt | None = None
+    """Longest draft, in tokens. Default: as long as the answer may be."""
+    draft_temperature: Annotated[float, Field(ge=0)] | None = None
+    """Sampling temperature of the drafts. Default: the request's."""
+    speculate_reasoning: StrictBool = True
+    """Also propose tokens while the model thinks."""
+    prediction: StrictStr | dict[str, Any] | None = None
+    """Text that the answer will probably repeat, for example the file to be edited."""
+    num_speculative_tokens: Annotated[StrictInt, Field(ge=1, le=128)] = 32
+    """Most tokens proposed in one step: the engine's limit in the constructor, a
+    lower limit per call."""
+    speculation_stats: Literal["none", "summary", "detailed"] = "summary"
+    """How much of `response_metadata["speculation"]` is filled in."""
+    stream_drafts: StrictBool = False
+    """Deliver the text of drafts while the model still thinks."""
+
+    @field_validator("draft_budget")
+    @classmethod
+    def _ascending(cls, value: Any) -> Any:
+        if isinstance(value, list) and sorted(set(value)) != value:
+            msg = f"a list of draft budgets must ascend, but is {value}"
+            raise ValueError(msg)
+        return value
+
+    @field_validator("prediction")
+    @classmethod
+    def _content_part(cls, value: Any) -> Any:
+        """Reduce OpenAI's `{"type": "content", "content": ...}` to its text."""
+        if not isinstance(value, dict):
+            return value
+        content = value.get("content")
+        if isinstance(content, list):
+            content = "".join(
+                part.get("text", "") for part in content if isinstance(part, dict)
+            )
+        if value.get("type") != "content" or not isinstance(content, str):
+            msg = 'a prediction is a string or {"type": "content", "content": "..."}'
+            raise ValueError(msg)
+        return content
+
+    @model_validator(mode="after")
+    def _list_stands_alone(self) -> Self:
+        if not isinstance(self.draft_budget, list):
+            return self
+        for name in _REPLACED_BY_A_LIST:
+            if name in self.model_fields_set:
+                msg = (
+                    f"draft_budget={self.draft_budget} already names every draft; "
+                    f"{name} cannot be set beside it"
+                )
+                raise ValueError(msg)
+        return self
+
+
+class CallSettings(SpeculationSettings):
+    """Everything that may differ from call to call."""
+
+    temperature: Annotated[float, Field(ge=0)] | None = None
+    top_p: Annotated[float, Field(gt=0, le=1)] | None = None
+    top_k: Annotated[StrictInt, Field(ge=-1)] | None = None
+    """Most likely tokens to sample from; 0 or -1 for all."""
+    min_p: Annotated[float, Field(ge=0, le=1)] | None = None
+    presence_penalty: Annotated[float, Field(ge=-2, le=2)] | None = None
+    frequency_penalty: Annotated[float, Field(ge=-2, le=2)] | None = None
+    repetition_penalty: Annotated[float, Field(gt=0)] | None = None
+    max_tokens: PositiveInt | None = Field(
+        default=None,
+        validation_alias=AliasChoices("max_tokens", "max_completion_tokens"),
+    )
+    """Most tokens to generate, reasoning included. Default: what the context holds."""
+    stop: list[StrictStr] | None = Field(
+        default=None, validation_alias=AliasChoices("stop", "stop_sequences")
+    )
+    seed: StrictInt | None = None
+    n: PositiveInt = 1
+    logprobs: StrictBool | None = None
+    top_logprobs: Annotated[StrictInt, Field(ge=0, le=20)] | None = None
+    enable_thinking: StrictBool | None = True
+    """Let the model think first. `None`: as the chat template does by itself."""
+    thinking_budget: NonNegativeInt | None = None
+    """Most reasoning tokens; the engine closes the reasoning when they are spent."""
+    reasoning_effort: (
+        Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"] | None
+    ) = None
+    chat_template_kwargs: dict[str, Any] = Field(default_factory=dict)
+    extra_body: dict[str, Any] = Field(default_factory=dict)
+    """Further fields of vLLM's chat-completions request."""
+
+    @field_validator("stop", mode="before")
+    @classmethod
+    def _one_stop(cls, value: Any) -> Any:
+        return [value] if isinstance(value, str) else value
+
+    @field_validator("stop")
+    @classmethod
+    def _no_empty_stop(cls, value: list[str] | None) -> list[str] | None:
+        if value and "" in value:
+            msg = "a stop string must not be empty"
+            raise ValueError(msg)
+        return value
+
+    @model_validator(mode="after")
+    def _logprobs_for_top(self) -> Self:
+        if self.top_logprobs and self.logprobs is False:
+            msg = "top_logprobs needs logprobs=True"
+            raise ValueError(msg)
+        return self
+
+
+class ConnectionSettings(_Settings):
+    """Where the engine is. Fixed when the chat model is built."""
+
+    model: Annotated[StrictStr, Field(min_length=1)] = Field(
+        validation_alias=AliasChoices("model", "model_name")
+    )
+    """A short name (`"smollm2"`, `"Qwen3.5-4B"`), a hub id, or a folder."""
+    base_url: StrictStr | None = Field(
+        default=None, validation_alias=AliasChoices("base_url", "openai_api_base")
+    )
+    """Root of a vLLM server's OpenAI API. `None`: an engine in this process."""
+    api_key: SecretStr | None = None
+    timeout: Annotated[float, Field(gt=0)] | None = Field(
+        default=None, validation_alias=AliasChoices("timeout", "request_timeout")
+    )
+    """Seconds to wait for an answer, or in a stream for its next part. The start of
+    the engine is not counted."""
+    max_retries: NonNegativeInt = 2
+    default_headers: dict[str, str] | None = None
+    http_client: Any = Field(default=None, exclude=True)
+    http_async_client: Any = Field(default=None, exclude=True)
+    engine_kwargs: dict[str, Any] = Field(default_factory=dict)
+    """Arguments of `vllm serve`, with underscores: `{"max_model_len": 4096}`."""
+    streaming: StrictBool = False
+    stream_usage: StrictBool = True
+    model_kwargs: dict[str, Any] = Field(default_factory=dict)
+    """Call settings in a dictionary, for code that passes settings on."""
+
+    @field_validator("model_kwargs")
+    @classmethod
+    def _checked_model_kwargs(cls, value: dict[str, Any]) -> dict[str, Any]:
+        try:
+            merge_call_settings(value)
+        except SettingsError as error:
+            raise ValueError(str(error)) from None
+        return value
+
+
+def check_names(given: Iterable[str], known: Iterable[str], where: str) -> None:
+    """Refuse names that are not known.
+
+    Args:
+        given: Names that the user wrote.
+        known: Names that mean something here.
+        where: What the names are settings of, for the message.
+
+    Raises:
+        SettingsError: If a name is not known; the message suggests the closest.
+    """
+    known = sorted(known)
+    for name in given:
+        if name not in known:
+            raise SettingsError(
+                f"Unknown setting {name!r} for {where}.{suggest(name, known)}"
+            )
+
+
+def merge_call_settings(*layers: Mapping[str, Any]) -> CallSettings:
+    """Validate call settings, where later layers override earlier ones.
+
+    Args:
+        layers: Settings by name or alias. `None` leaves the earlier layer in force
+            (for `enable_thinking` it is a value of its own).
+
+    Returns:
+        The settings in force. Its `model_fields_set` names what somebody set.
+
+    Raises:
+        SettingsError: If a name is unknown or a value is out of range. The message
+            names the field.
+    """
+    names = CallSettings.canonical_names()
+    merged: dict[str, Any] = {}
+    for layer in layers:
+        check_names(layer, names, "a call")
+        given = {names[key]: value for key, value in _drop_none(layer).items()}
+        if isinstance(given.get("draft_budget"), list):
+            for name in _REPLACED_BY_A_LIST:
+                merged.pop(name, None)
+        merged.update(given)
+    try:
+        return CallSettings.model_validate(merged)
+    except ValidationError as error:
+        raise SettingsError(describe(error)) from None
+
+
+def describe(error: ValidationError) -> str:
+    """Say in one line a field what is wrong with it, without pydantic's links."""
+    problems = []
+    for problem in error.errors(include_url=False, include_context=False):
+        where = str(problem["loc"][0]) if problem["loc"] else ""
+        text = problem["msg"].removeprefix("Value error, ")
+        given = f" (got {problem['input']!r})" if where else ""
+        problems.append(f"{where}: {text}{given}" if where else text)
+    return "; ".join(dict.fromkeys(problems))

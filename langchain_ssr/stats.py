@@ -1,0 +1,128 @@
+"""Speculation statistics of one answer: the schema and its arithmetic."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+SOURCES = (
+    "draft_prefix",
+    "draft_suffix",
+    "prompt",
+    "reasoning",
+    "answer",
+    "prediction",
+)
+"""Where proposed tokens come from."""
+
+Reason = Literal[
+    "disabled",
+    "no_reasoning",
+    "busy",
+    "hybrid_cpu",
+    "multimodal",
+    "n",
+    "clamped",
+    "server_without_ssr",
+    "error",
+]
+
+
+class _Stats(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class SourceStats(_Stats):
+    """Proposed and accepted tokens of one source."""
+
+    num_draft_tokens: int = 0
+    num_accepted_draft_tokens: int = 0
+
+
+class Overhead(_Stats):
+    """Work, in tokens, that a plain engine would not have done."""
+
+    num_draft_tokens: int = 0
+    num_rejected_tokens: int = 0
+    num_prefill_tokens: int = 0
+
+
+class Timing(_Stats):
+    """Durations in milliseconds; `None` where the engine did not measure."""
+
+    queue_time_ms: float | None = None
+    time_to_first_token_ms: float | None = None
+    time_to_first_draft_ms: float | None = None
+    reasoning_time_ms: float | None = None
+    answer_time_ms: float | None = None
+    generation_time_ms: float | None = None
+
+
+class SpeculationStats(_Stats):
+    """What speculation did for one answer (`response_metadata["speculation"]`).
+
+    Tokens are counted as in usage. A step is one engine step that gave this request
+    tokens, so `num_reasoning_steps + num_answer_steps + num_saved_steps` is the number
+    of output tokens.
+    """
+
+    schema_version: Literal[1] = 1
+    mode: Literal["ssr", "off"] = "off"
+    reason: Reason | None = None
+    num_reasoning_tokens: int = 0
+    num_answer_tokens: int = 0
+    num_reasoning_steps: int = 0
+    num_answer_steps: int = 0
+    num_saved_steps: int = 0
+    speculative_decoding: dict[str, Any] | None = None
+    """vLLM's own block, with its names and meaning."""
+    sources: dict[str, SourceStats] = Field(
+        default_factory=lambda: {name: SourceStats() for name in SOURCES}
+    )
+    drafts: list[dict[str, Any]] = Field(default_factory=list)
+    overhead: Overhead = Field(default_factory=Overhead)
+    timing: Timing = Field(default_factory=Timing)
+
+    @classmethod
+    def off(
+        cls,
+        reason: Reason,
+        usage: Mapping[str, Any],
+        metrics: Mapping[str, Any] | None,
+    ) -> SpeculationStats:
+        """Describe an answer that was decoded one token a step.
+
+        Args:
+            reason: Why nothing was speculated.
+            usage: The response's `usage`.
+            metrics: vLLM's per-request `metrics`, times in milliseconds.
+        """
+        details = usage.get("completion_tokens_details") or {}
+        reasoning = int(details.get("reasoning_tokens") or 0)
+        answer = int(usage.get("completion_tokens") or 0) - reasoning
+        known = {
+            name: value
+            for name, value in (metrics or {}).items()
+            if name in Timing.model_fields
+        }
+        return cls(
+            reason=reason,
+            num_reasoning_tokens=reasoning,
+            num_answer_tokens=answer,
+            num_reasoning_steps=reasoning,
+            num_answer_steps=answer,
+            timing=Timing.model_validate(known),
+        )
+
+    def __str__(self) -> str:
+        """One line for a person."""
+        tokens = self.num_reasoning_tokens + self.num_answer_tokens
+        steps = self.num_reasoning_steps + self.num_answer_steps
+        note = f", {self.reason}" if self.reason else ""
+        return (
+            f"speculation {self.mode}{note}: {tokens} tokens "
+            f"({self.num_reasoning_tokens} reasoning) in {steps} steps, "
+            f"{self.num_saved_steps} saved"
+        )

@@ -1,0 +1,1 @@
+"""The chat-completions API as both backends speak it: pure functions."""

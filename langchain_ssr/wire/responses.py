@@ -1,0 +1,208 @@
+"""Chat-completions JSON -> LangChain messages, whole or streamed.
+
+Reasoning may come as `reasoning` (vLLM) or `reasoning_content` (older servers).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from langchain_core.messages import (
+    AIMessage,
+    AIMessageChunk,
+    InvalidToolCall,
+    ToolCall,
+)
+from langchain_core.messages.ai import (
+    InputTokenDetails,
+    OutputTokenDetails,
+    UsageMetadata,
+)
+from langchain_core.messages.tool import invalid_tool_call, tool_call, tool_call_chunk
+from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
+
+from langchain_ssr.stats import SpeculationStats
+from langchain_ssr.wire.requests import REASONING_KEY
+
+PROVIDER = "langchain-ssr"
+
+
+def usage_from_wire(usage: Mapping[str, Any] | None) -> UsageMetadata | None:
+    """Convert a response's `usage`, with cached and reasoning tokens."""
+    if not usage:
+        return None
+    prompt = int(usage.get("prompt_tokens") or 0)
+    completion = int(usage.get("completion_tokens") or 0)
+    metadata = UsageMetadata(
+        input_tokens=prompt,
+        output_tokens=completion,
+        total_tokens=int(usage.get("total_tokens") or prompt + completion),
+    )
+    cached = (usage.get("prompt_tokens_details") or {}).get("cached_tokens")
+    if cached is not None:
+        metadata["input_token_details"] = InputTokenDetails(cache_read=cached)
+    reasoning = (usage.get("completion_tokens_details") or {}).get("reasoning_tokens")
+    if reasoning is not None:
+        metadata["output_token_details"] = OutputTokenDetails(reasoning=reasoning)
+    return metadata
+
+
+def stats_from_wire(response: Mapping[str, Any]) -> SpeculationStats:
+    """Read the speculation statistics of a response or of a stream's usage chunk."""
+    return SpeculationStats.off(
+        "disabled", response.get("usage") or {}, response.get("metrics")
+    )
+
+
+def response_metadata(
+    response: Mapping[str, Any], choice: Mapping[str, Any] | None
+) -> dict[str, Any]:
+    """Collect what describes an answer as a whole.
+
+    In a stream this belongs on the last chunk only: merging chunks concatenates
+    strings and adds numbers.
+
+    Args:
+        response: The response, or the stream's usage chunk.
+        choice: The choice with its `finish_reason`.
+    """
+    choice = choice or {}
+    metadata = {
+        "id": response.get("id"),
+        "finish_reason": choice.get("finish_reason"),
+        "stop_reason": choice.get("stop_reason"),
+        "model_name": response.get("model"),
+        "model_provider": PROVIDER,
+        "system_fingerprint": response.get("system_fingerprint"),
+        "token_usage": response.get("usage"),
+        "speculation": stats_from_wire(response).model_dump(mode="json"),
+    }
+    optional = ("id", "stop_reason", "system_fingerprint")
+    return {
+        name: value
+        for name, value in metadata.items()
+        if value is not None or name not in optional
+    }
+
+
+def result_from_wire(response: Mapping[str, Any]) -> ChatResult:
+    """Convert a whole response, one generation for each choice."""
+    usage = usage_from_wire(response.get("usage"))
+    generations: list[ChatGeneration] = []
+    for choice in response.get("choices") or []:
+        metadata = response_metadata(response, choice)
+        if logprobs := choice.get("logprobs"):
+            metadata["logprobs"] = logprobs
+        message = _ai_from_wire(choice.get("message") or {})
+        message.id = response.get("id")
+        message.response_metadata = metadata
+        message.usage_metadata = usage if not generations else None
+        info = {"finish_reason": choice.get("finish_reason")}
+        generations.append(ChatGeneration(message=message, generation_info=info))
+    output = {
+        "model_name": response.get("model"),
+        "token_usage": response.get("usage"),
+        "id": response.get("id"),
+    }
+    return ChatResult(generations=generations, llm_output=output)
+
+
+def _reasoning_field(message: Mapping[str, Any]) -> str | None:
+    reasoning = message.get("reasoning") or message.get("reasoning_content")
+    return str(reasoning) if reasoning else None
+
+
+def _ai_from_wire(message: Mapping[str, Any]) -> AIMessage:
+    kwargs: dict[str, Any] = {}
+    if reasoning := _reasoning_field(message):
+        kwargs[REASONING_KEY] = reasoning
+    if refusal := message.get("refusal"):
+        kwargs["refusal"] = refusal
+    valid: list[ToolCall] = []
+    invalid: list[InvalidToolCall] = []
+    for call in message.get("tool_calls") or []:
+        function = call.get("function") or {}
+        name, text = str(function.get("name") or ""), function.get("arguments") or "{}"
+        try:
+            arguments = json.loads(text)
+            if not isinstance(arguments, dict):
+                raise TypeError  # noqa: TRY301
+        except (ValueError, TypeError):
+            error = "the arguments are not a JSON object"
+            invalid.append(
+                invalid_tool_call(name=name, args=text, id=call.get("id"), error=error)
+            )
+        else:
+            valid.append(tool_call(name=name, args=arguments, id=call.get("id")))
+    return AIMessage(
+        content=message.get("content") or "",
+        additional_kwargs=kwargs,
+        tool_calls=valid,
+        invalid_tool_calls=invalid,
+    )
+
+
+class StreamReader:
+    """Converts the chunks of one stream, in order.
+
+    The API sends the finish reason on one chunk and the usage on a later one. What
+    describes the whole answer is held back and goes onto one final chunk.
+    """
+
+    def __init__(self, *, usage: bool = True) -> None:
+        """Create a reader; `usage` says whether the user wants usage metadata."""
+        self._usage = usage
+        self._choice: dict[str, Any] = {}
+        self._last: Mapping[str, Any] = {}
+
+    def read(self, chunk: Mapping[str, Any]) -> ChatGenerationChunk | None:
+        """Convert one chunk; `None` if it holds nothing for the user yet."""
+        self._last = {**self._last, **{k: v for k, v in chunk.items() if v is not None}}
+        choices = chunk.get("choices") or []
+        if not choices:
+            return None
+        choice = choices[0]
+        for name in ("finish_reason", "stop_reason"):
+            if choice.get(name) is not None:
+                self._choice[name] = choice[name]
+        delta = choice.get("delta") or {}
+        logprobs = choice.get("logprobs")
+        kwargs = {}
+        if reasoning := _reasoning_field(delta):
+            kwargs[REASONING_KEY] = reasoning
+        calls = [
+            tool_call_chunk(
+                name=(call.get("function") or {}).get("name"),
+                args=(call.get("function") or {}).get("arguments"),
+                id=call.get("id"),
+                index=call.get("index"),
+            )
+            for call in delta.get("tool_calls") or []
+        ]
+        content = delta.get("content") or ""
+        if not (content or kwargs or calls or logprobs):
+            return None
+        message = AIMessageChunk(
+            content=content,
+            id=chunk.get("id"),
+            additional_kwargs=kwargs,
+            tool_call_chunks=calls,
+            response_metadata={"logprobs": logprobs} if logprobs else {},
+        )
+        info = {"logprobs": logprobs} if logprobs else None
+        return ChatGenerationChunk(message=message, generation_info=info)
+
+    def finish(self) -> ChatGenerationChunk:
+        """Make the final chunk: usage and everything about the whole answer."""
+        usage = usage_from_wire(self._last.get("usage")) if self._usage else None
+        message = AIMessageChunk(
+            content="",
+            id=self._last.get("id"),
+            usage_metadata=usage,
+            response_metadata=response_metadata(self._last, self._choice),
+            chunk_position="last",
+        )
+        info = {"finish_reason": self._choice.get("finish_reason")}
+        return ChatGenerationChunk(message=message, generation_info=info)
