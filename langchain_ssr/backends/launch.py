@@ -139,6 +139,7 @@ def _environment(device: str) -> dict[str, str]:
     """Return the variables that the engine starts with, unless the user set them."""
     variables = {
         "VLLM_LOGGING_LEVEL": "ERROR",
+        "VLLM_LOGGING_STREAM": "ext://sys.stderr",
         "VLLM_NO_USAGE_STATS": "1",
         "TORCH_CPP_LOG_LEVEL": "ERROR",
         "PYTHONWARNINGS": "ignore",
@@ -148,6 +149,9 @@ def _environment(device: str) -> dict[str, str]:
         # The worker runs inside the engine's process: one import of torch less at
         # the start, and no copy between processes in each step.
         variables["VLLM_ENABLE_V1_MULTIPROCESSING"] = "0"
+        # Eager mode means no compiler at all: it would stop the first request that
+        # wants logprobs for twenty seconds.
+        variables["TORCH_COMPILE_DISABLE"] = "1"
         openmp = Path(sys.prefix) / "lib" / "libiomp5.so"
         if openmp.is_file():  # as vLLM's CPU guide advises
             variables["LD_PRELOAD"] = str(openmp)

@@ -9,6 +9,7 @@ interpreter exits.
 from __future__ import annotations
 
 import atexit
+import gc
 import threading
 import weakref
 from collections.abc import Callable, Hashable
@@ -67,8 +68,10 @@ class EngineRegistry(Generic[EngineT]):
             entry = self._entries.get(key)
             if entry is not None and _is_dead(entry.future):
                 del self._entries[key]
-                dead, entry = entry, None
-                threading.Thread(target=dead.future.result().close, daemon=True).start()
+                threading.Thread(
+                    target=entry.future.result().close, daemon=True
+                ).start()
+                entry = None
             if entry is None:
                 entry = self._entries[key] = _Entry()
                 thread = threading.Thread(
@@ -126,6 +129,8 @@ class EngineRegistry(Generic[EngineT]):
             if entry is None or entry.holders.pop(id(holder), None) is None:
                 return
             if entry.holders:
+                gc.collect()  # holders that are garbage already do not count
+            if entry.holders:
                 return
             del self._entries[key]
         if entry.future.done() and entry.future.exception() is None:
@@ -142,6 +147,4 @@ class EngineRegistry(Generic[EngineT]):
 
 
 def _is_dead(future: Future[Any]) -> bool:
-    if not future.done():
-        return False
-    return future.exception() is not None or not future.result().alive
+    return future.done() and not future.exception() and not future.result().alive

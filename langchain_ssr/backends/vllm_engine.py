@@ -16,6 +16,7 @@ import logging
 import signal
 import threading
 from collections.abc import AsyncGenerator, Coroutine, Generator, Mapping
+from multiprocessing import resource_tracker
 from typing import Any, TypeVar
 
 from langchain_core.exceptions import ModelError
@@ -74,9 +75,6 @@ class EmbeddedEngine:
         return self
 
     def _run_loop(self) -> None:
-        # The engine's process inherits this thread's mask: Ctrl-C in a terminal ends
-        # the caller's request and leaves the engine running.
-        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         asyncio.set_event_loop(self._loop)
         self._loop.run_forever()
 
@@ -86,6 +84,11 @@ class EmbeddedEngine:
 
     async def _start(self, progress: Progress) -> None:
         with launch.launch_environment(self._vllm.device):
+            # The engine's process inherits this thread's mask: Ctrl-C in a terminal
+            # ends the caller's request and leaves the engine running. The tracker
+            # goes first, for its start resets the mask.
+            resource_tracker.ensure_running()
+            signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
             progress.phase("importing vLLM")
             api = _import_vllm()
             progress.phase("loading the model")
@@ -107,6 +110,9 @@ class EmbeddedEngine:
 
         with self._typed_errors():
             response = await self._serving.create_chat_completion(_parse(request))
+        task = asyncio.current_task()
+        if task and task.cancelling():  # vLLM answers a cancelled request, too
+            raise asyncio.CancelledError
         if isinstance(response, ErrorResponse):
             raise errors.from_wire(response.error.model_dump())
         answer: JSON = response.model_dump(mode="json", exclude_none=True)

@@ -1,0 +1,176 @@
+"""Engines start once, end cleanly, and come back after an accident."""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+import os
+import pickle
+import signal
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+from langchain_core.runnables import ConfigurableField
+
+from langchain_ssr import ChatSSR
+from langchain_ssr.backends.embedded import REGISTRY
+from langchain_ssr.backends.vllm_engine import EmbeddedEngine
+from langchain_ssr.errors import (
+    EngineDiedError,
+    EngineStartError,
+    ModelLoadError,
+    SettingsError,
+)
+from tests.integration_tests import tiny_models
+from tests.integration_tests.conftest import EnginePool
+
+pytestmark = pytest.mark.engine
+
+QUIET_SECONDS = 20
+
+
+def running(llm: ChatSSR) -> EmbeddedEngine:
+    engine = llm._embedded.running()
+    assert engine is not None
+    return engine
+
+
+def assert_idle(llm: ChatSSR) -> None:
+    """No request is left, and no cache block is in use."""
+    engine = running(llm)
+    deadline = time.monotonic() + QUIET_SECONDS
+    while engine.num_unfinished_requests() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert engine.num_unfinished_requests() == 0
+    while not engine.submit(engine.reset_prefix_cache()).result(QUIET_SECONDS):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def test_engine_info_describes_the_engine(tiny: ChatSSR) -> None:
+    info = tiny.engine_info()
+    assert info["max_model_len"] == 2048
+    assert info["dtype"] == "float32"
+    assert info["device"] == "cpu"
+    assert info["reasoning_parser"] == "qwen3"
+    assert info["tool_call_parser"] == "hermes"
+    assert info["num_kv_blocks"] > 100
+    assert info["speculation"] is False
+
+
+def test_copies_share_the_engine(tiny: ChatSSR) -> None:
+    engine = running(tiny)
+    configurable = tiny.configurable_fields(
+        max_tokens=ConfigurableField(id="max_tokens")
+    )
+    for llm in (
+        copy.deepcopy(tiny),
+        pickle.loads(pickle.dumps(tiny)),  # noqa: S301
+        tiny.model_copy(update={"max_tokens": 3}),
+        configurable.with_config(configurable={"max_tokens": 2}),
+    ):
+        assert llm.invoke("hi").usage_metadata["output_tokens"] > 0
+    assert running(tiny) is engine
+    assert len(REGISTRY._entries) == 1
+
+
+@pytest.mark.parametrize("chunks", [1, 2, 5])
+def test_leaving_a_stream_early_ends_the_request(tiny: ChatSSR, chunks: int) -> None:
+    stream = tiny.stream("hello", max_tokens=1500)
+    for _ in range(chunks):
+        next(stream)
+    stream.close()
+    assert_idle(tiny)
+
+
+@pytest.mark.parametrize("chunks", [1, 2, 5])
+async def test_cancelling_a_task_ends_the_request(tiny: ChatSSR, chunks: int) -> None:
+    seen = asyncio.Event()
+
+    async def read() -> None:
+        count = 0
+        async for _ in tiny.astream("hello", max_tokens=1500):
+            count += 1
+            if count == chunks:
+                seen.set()
+
+    task = asyncio.create_task(read())
+    await seen.wait()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    await asyncio.to_thread(assert_idle, tiny)
+
+
+async def test_cancelling_ainvoke_ends_the_request(tiny: ChatSSR) -> None:
+    task = asyncio.create_task(tiny.ainvoke("hello", max_tokens=1500))
+    await asyncio.sleep(0.5)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    await asyncio.to_thread(assert_idle, tiny)
+
+
+def test_a_killed_engine_is_reported_and_replaced(pool: EnginePool) -> None:
+    llm = pool.model("qwen3")
+    before = running(llm)
+    stream = llm.stream("hello", max_tokens=1500)
+    next(stream)
+    for process in psutil.Process().children():
+        if "EngineCore" in process.name():
+            os.kill(process.pid, signal.SIGKILL)
+    with pytest.raises(EngineDiedError) as caught:
+        for _ in stream:
+            pass
+    assert caught.value.is_retryable
+    assert llm.invoke("hello").usage_metadata["output_tokens"] == 24
+    assert running(llm) is not before
+
+
+def test_close_frees_the_engine_once_nobody_uses_it(pool: EnginePool) -> None:
+    first = pool.model("qwen3")
+    second = first.model_copy()
+    first.invoke("hi", max_tokens=1)
+    second.invoke("hi", max_tokens=1)
+    engine = running(first)
+    second.close()
+    assert engine.alive
+    first.close()
+    pool._running.close()
+    assert not engine.alive
+    assert not [p for p in psutil.Process().children() if "EngineCore" in p.name()]
+
+
+@pytest.mark.parametrize(
+    ("settings", "error", "words"),
+    [
+        ({"model": "./no/such/folder"}, ModelLoadError, "no model"),
+        ({"model": "smolm2"}, ModelLoadError, "smollm2"),
+        (
+            {"model": "smollm2", "engine_kwargs": {"max_model_length": 5}},
+            SettingsError,
+            "max-model-length",
+        ),
+        (
+            {"model": "smollm2", "engine_kwargs": {"max_model_len": 10**9}},
+            EngineStartError,
+            "8192",
+        ),
+    ],
+    ids=["folder", "name", "engine argument", "context"],
+)
+def test_what_cannot_start_says_why(
+    settings: dict, error: type[Exception], words: str
+) -> None:
+    with pytest.raises(error, match=words):
+        ChatSSR(**settings).invoke("hi")
+    assert not REGISTRY._entries
+
+
+def test_a_truncated_model_says_so(tmp_path: Path) -> None:
+    whole = tiny_models.make(tmp_path / "whole", "qwen3")
+    broken = tiny_models.corrupt(whole, tmp_path / "broken")
+    with pytest.raises(ModelLoadError, match="truncated"):
+        ChatSSR(model=str(broken)).invoke("hi")

@@ -1,0 +1,89 @@
+"""Scripts without a main guard, `python -c` and Ctrl-C, in processes of their own."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.integration_tests import tiny_models
+from tests.integration_tests.conftest import EnginePool
+
+pytestmark = pytest.mark.engine
+
+VLLM_NOTE = "Triton is installed, but doesn't include CPU backend."
+
+
+@pytest.fixture(scope="module", autouse=True)
+def no_other_engine(pool: EnginePool) -> None:
+    pool.close()
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return str(tiny_models.make(tmp_path_factory.mktemp("tiny") / "qwen3", "qwen3"))
+
+
+def lines_of_others(stderr: str) -> list[str]:
+    """Lines on stderr that neither we nor vLLM's known note explain."""
+    return [
+        line
+        for line in stderr.splitlines()
+        if line.strip()
+        and not line.startswith("langchain-ssr: starting vLLM")
+        and VLLM_NOTE not in line
+    ]
+
+
+def test_a_plain_script_of_three_lines(model: str, tmp_path: Path) -> None:
+    script = tmp_path / "three.py"
+    script.write_text(
+        "from langchain_ssr import ChatSSR\n"
+        f"llm = ChatSSR(model={model!r}, max_tokens=5)\n"
+        "print(llm.invoke('hi').usage_metadata['output_tokens'])\n"
+    )
+    done = subprocess.run(
+        [sys.executable, str(script)], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "5\n"
+    assert lines_of_others(done.stderr) == []
+
+
+INTERRUPTED = """
+import asyncio
+from langchain_ssr import ChatSSR
+llm = ChatSSR(model={model!r}, max_tokens=5)
+print(len(llm.batch(["hi"] * 2)), flush=True)
+before = llm._embedded.running()
+try:
+    llm.invoke("hi", max_tokens=3500)
+    print("too fast", flush=True)
+except KeyboardInterrupt:
+    print("interrupted", flush=True)
+print(asyncio.run(llm.ainvoke("hi")).usage_metadata["output_tokens"])
+print(llm._embedded.running() is before)
+"""
+
+
+def test_ctrl_c_ends_the_request_and_not_the_engine(model: str) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-c", INTERRUPTED.format(model=model)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "2\n"
+    time.sleep(1)
+    os.killpg(process.pid, signal.SIGINT)  # as a terminal does
+    out, err = process.communicate(timeout=120)
+    assert out == "interrupted\n5\nTrue\n", err
+    assert process.returncode == 0
+    assert lines_of_others(err) == []
