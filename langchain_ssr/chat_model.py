@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import os
 from collections.abc import AsyncIterator, Iterator, Mapping
 from types import TracebackType
@@ -100,20 +102,14 @@ class ChatSSR(ConnectionSettings, CallSettings, BaseChatModel):
     def _refuse_unknown_names(cls, data: Any) -> Any:
         if not isinstance(data, Mapping):
             return data
-        known = {*cls.model_fields, *cls.canonical_names()}
-        check_names(data, known, cls.__name__)
-        names = cls.canonical_names()
-        call = {
-            names[key]: value
-            for key, value in data.items()
-            if names.get(key) in CallSettings.model_fields
-        }
-        for key in data.get("model_kwargs") or {}:
-            if names.get(key) in call:
-                raise SettingsError(
-                    f"{key!r} is set twice: directly and in model_kwargs"
-                )
+        check_names(data, cls.canonical_names(), cls.__name__)
         return data
+
+    @model_validator(mode="after")
+    def _think_as_the_model_does(self) -> Self:
+        if "enable_thinking" not in self.model_fields_set:
+            self.enable_thinking = thinking_default(self.model)
+        return self
 
     @property
     def _llm_type(self) -> str:
@@ -154,10 +150,7 @@ class ChatSSR(ConnectionSettings, CallSettings, BaseChatModel):
             name: getattr(self, name)
             for name in self.model_fields_set & set(CallSettings.model_fields)
         }
-        base: dict[str, Any] = {}
-        if "enable_thinking" not in own:
-            base["enable_thinking"] = thinking_default(self.model)
-        return merge_call_settings(base, own, self.model_kwargs, call)
+        return merge_call_settings(own, self.model_kwargs, call)
 
     def _request(
         self,
@@ -169,7 +162,8 @@ class ChatSSR(ConnectionSettings, CallSettings, BaseChatModel):
     ) -> JSON:
         fields = {name: call[name] for name in REQUEST_FIELDS if name in call}
         if not fields.get("tools"):  # an agent without tools binds an empty list
-            fields.pop("tools", None)
+            for name in ("tools", "tool_choice", "parallel_tool_calls"):
+                fields.pop(name, None)
         settings = {
             name: value
             for name, value in call.items()
@@ -228,9 +222,10 @@ class ChatSSR(ConnectionSettings, CallSettings, BaseChatModel):
     ) -> Iterator[ChatGenerationChunk]:
         request = self._request(messages, stop, kwargs, stream=True)
         reader = self._reader(stream_usage)
-        for event in self._backend.stream(request):
-            if chunk := reader.read(event):
-                yield chunk
+        with contextlib.closing(self._backend.stream(request)) as events:
+            for event in events:
+                if chunk := reader.read(event):
+                    yield chunk
         yield reader.finish()
 
     async def _astream(
@@ -244,9 +239,10 @@ class ChatSSR(ConnectionSettings, CallSettings, BaseChatModel):
     ) -> AsyncIterator[ChatGenerationChunk]:
         request = self._request(messages, stop, kwargs, stream=True)
         reader = self._reader(stream_usage)
-        async for event in self._backend.astream(request):
-            if chunk := reader.read(event):
-                yield chunk
+        async with contextlib.aclosing(self._backend.astream(request)) as events:
+            async for event in events:
+                if chunk := reader.read(event):
+                    yield chunk
         yield reader.finish()
 
     def _reader(self, stream_usage: bool | None) -> StreamReader:
@@ -287,8 +283,6 @@ class ChatSSR(ConnectionSettings, CallSettings, BaseChatModel):
 
     async def aclose(self) -> None:
         """Give the engine up; see `close`."""
-        import asyncio
-
         await asyncio.to_thread(self.close)
 
     def __enter__(self) -> Self:

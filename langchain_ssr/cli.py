@@ -10,7 +10,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-OUT, ERR = Console(), Console(stderr=True)
+OUT = Console()
 
 app = typer.Typer(
     add_completion=False,
@@ -62,9 +62,9 @@ def get(
     from langchain_ssr.smollm2 import prepare
 
     if name != SMOLLM2:
-        ERR.print(f"There is no model {name!r} to get; known: {SMOLLM2}")
+        typer.echo(f"There is no model {name!r} to get; known: {SMOLLM2}", err=True)
         raise typer.Exit(2)
-    prepare(ERR.print)
+    prepare(lambda line: typer.echo(line, err=True))
 
 
 def _show_report(report: dict[str, Any]) -> None:
@@ -82,7 +82,12 @@ def _show_report(report: dict[str, Any]) -> None:
         OUT.print(f"KV cache by default: {gib:.1f} GiB")
     for kind, style in (("problems", "bold red"), ("notes", "yellow")):
         for entry in report[kind]:
-            OUT.print(f"{kind[:-1]}: {entry['text']}", style=style, highlight=False)
+            OUT.print(
+                f"{kind[:-1]}: {entry['text']}",
+                style=style,
+                highlight=False,
+                markup=False,
+            )
             if entry["remedy"]:
                 OUT.print(f"  remedy: {entry['remedy']}", highlight=False, markup=False)
     verdict = "ready" if report["ok"] else "not ready"

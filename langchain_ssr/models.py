@@ -132,8 +132,8 @@ def resolve(model: str) -> ModelSpec:
     by_lower = {alias.lower(): target for alias, target in ALIASES.items()}
     if target := by_lower.get(model.lower()):
         return ModelSpec(target, _family_by_name(target))
-    folder = Path(model).expanduser()
-    if folder.is_dir():
+    folder = Path(os.path.expanduser(model))  # noqa: PTH111 - never raises
+    if _is_dir(folder):
         return ModelSpec(str(folder), check_folder(folder))
     if re.fullmatch(r"[\w.-]+/[\w.-]+", model) and not model.startswith("."):
         return ModelSpec(model, _family_by_name(model))
@@ -143,6 +143,13 @@ def resolve(model: str) -> ModelSpec:
         f"(owner/name), nor one of the short names {', '.join(names)}."
         f"{suggest(model, names)}"
     )
+
+
+def _is_dir(path: Path) -> bool:
+    try:
+        return path.is_dir()
+    except (OSError, ValueError):  # too long, or a NUL byte: no path at all
+        return False
 
 
 def _family_by_name(name: str) -> Family:
@@ -172,6 +179,13 @@ def check_folder(folder: Path) -> Family:
         raise ModelLoadError(f"{folder} holds no weights (*.safetensors)")
     for file in weights:
         _check_weights(file)
+    index = folder / "model.safetensors.index.json"
+    if index.is_file():
+        shards = _read_json(index, folder).get("weight_map")
+        names = set(shards.values()) if isinstance(shards, dict) else set()
+        for name in sorted(map(str, names)):
+            if not (folder / name).is_file():
+                raise ModelLoadError(f"{folder} lacks {name}, which its index names")
     if not any(
         (folder / name).is_file()
         for name in ("tokenizer.json", "tokenizer.model", "tekken.json", "vocab.json")
@@ -213,10 +227,14 @@ def _check_weights(file: Path) -> None:
                 raise ModelLoadError(f"{file} is truncated or not a safetensors file")
             header = json.loads(stream.read(length))
         end = max(
-            (entry["data_offsets"][1] for entry in header.values() if "dtype" in entry),
+            (
+                0 + entry["data_offsets"][1]
+                for entry in header.values()
+                if "dtype" in entry
+            ),
             default=0,
         )
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+    except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
         raise ModelLoadError(f"{file} cannot be read: {error}") from None
     if size != 8 + length + end:
         raise ModelLoadError(
@@ -228,7 +246,7 @@ def _check_weights(file: Path) -> None:
 def _has_think_tokens(folder: Path) -> bool:
     try:
         text = (folder / "tokenizer.json").read_text(encoding="utf-8")
-        added = json.loads(text).get("added_tokens", [])
-    except (OSError, ValueError):
+        added = {token["content"] for token in json.loads(text)["added_tokens"]}
+    except (OSError, ValueError, LookupError, TypeError):
         return False
-    return {"<think>", "</think>"} <= {str(token.get("content")) for token in added}
+    return {"<think>", "</think>"} <= added

@@ -24,7 +24,9 @@ class Progress:
         """Create a status line; it shows from `__enter__` to `__exit__`."""
         self._title = title
         self._stream = stream or sys.stderr
-        self._silent = os.environ.get(PROGRESS_VARIABLE, "1") == "0"
+        off = os.environ.get(PROGRESS_VARIABLE, "1") == "0"
+        # A program without a console has no stderr, or a closed one.
+        self._silent = off or self._stream is None or self._stream.closed
         self._live = not self._silent and self._stream.isatty()
         self._phase = ""
         self._start = time.monotonic()

@@ -143,7 +143,7 @@ class SpeculationSettings(_Settings):
         if not isinstance(self.draft_budget, list):
             return self
         for name in _REPLACED_BY_A_LIST:
-            if name in self.model_fields_set:
+            if getattr(self, name) != type(self).model_fields[name].default:
                 msg = (
                     f"draft_budget={self.draft_budget} already names every draft; "
                     f"{name} cannot be set beside it"

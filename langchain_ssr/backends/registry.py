@@ -100,7 +100,7 @@ class EngineRegistry(Generic[EngineT]):
                 atexit.register(self.close_all)
                 self._exit_hook = True
             wanted = self._entries.get(key) is entry
-        entry.future.set_result(engine)
+            entry.future.set_result(engine)  # in one step, or `release` misses it
         if not wanted:  # closed while it started
             engine.close()
 

@@ -60,13 +60,19 @@ def messages_to_wire(messages: Sequence[BaseMessage]) -> list[dict[str, Any]]:
     if not messages:
         raise SettingsError("messages: a chat model needs at least one message")
     last_human = max(
-        (i for i, message in enumerate(messages) if isinstance(message, HumanMessage)),
+        (i for i, message in enumerate(messages) if _is_user(message)),
         default=-1,
     )
     return [
         _message_to_wire(message, keep_reasoning=i > last_human)
         for i, message in enumerate(messages)
     ]
+
+
+def _is_user(message: BaseMessage) -> bool:
+    return isinstance(message, HumanMessage) or (
+        isinstance(message, ChatMessage) and message.role == "user"
+    )
 
 
 def _message_to_wire(message: BaseMessage, *, keep_reasoning: bool) -> dict[str, Any]:

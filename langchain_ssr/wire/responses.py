@@ -155,6 +155,8 @@ class StreamReader:
         """Create a reader; `usage` says whether the user wants usage metadata."""
         self._usage = usage
         self._choice: dict[str, Any] = {}
+        self._call_ids: list[str] = []
+        self._call_index: dict[Any, int] = {}
         self._last: Mapping[str, Any] = {}
 
     def read(self, chunk: Mapping[str, Any]) -> ChatGenerationChunk | None:
@@ -177,7 +179,7 @@ class StreamReader:
                 name=(call.get("function") or {}).get("name"),
                 args=(call.get("function") or {}).get("arguments"),
                 id=call.get("id"),
-                index=call.get("index"),
+                index=self._index_of(call),
             )
             for call in delta.get("tool_calls") or []
         ]
@@ -193,6 +195,14 @@ class StreamReader:
         )
         info = {"logprobs": logprobs} if logprobs else None
         return ChatGenerationChunk(message=message, generation_info=info)
+
+    def _index_of(self, call: Mapping[str, Any]) -> int:
+        """Number calls by their ids: some servers send index 0 for every call."""
+        given, id_ = call.get("index"), call.get("id")
+        if id_ and id_ not in self._call_ids:
+            self._call_index[given] = len(self._call_ids)
+            self._call_ids.append(id_)
+        return self._call_index.setdefault(given, len(self._call_ids))
 
     def finish(self) -> ChatGenerationChunk:
         """Make the final chunk: usage and everything about the whole answer."""

