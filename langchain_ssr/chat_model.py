@@ -27,13 +27,16 @@ from langchain_ssr.settings import (
     check_names,
     merge_call_settings,
 )
-from langchain_ssr.wire.requests import build_request
+from langchain_ssr.wire.requests import build_request, speculation_to_wire
 from langchain_ssr.wire.responses import PROVIDER, StreamReader, result_from_wire
 
 REQUEST_FIELDS = ("tools", "tool_choice", "parallel_tool_calls", "response_format")
 """Fields of a request that are no settings; `bind` and the like pass them."""
 
-_CORE_FIELDS = ("stream", "ls_structured_output_format")
+DISABLE_VARIABLE = "SSR_DISABLE"
+"""Environment variable that turns speculation off everywhere: `SSR_DISABLE=1`."""
+
+_CORE_FIELDS = ("stream", "stream_usage", "ls_structured_output_format")
 """Call arguments that langchain-core itself passes along or reads."""
 
 
@@ -174,6 +177,8 @@ class ChatSSR(ConnectionSettings, CallSettings, BaseChatModel):
         merged = self._settings(settings)
         if stream and merged.n > 1:
             raise SettingsError("n: a stream carries one answer, so n must be 1")
+        if self._speculates:
+            fields["vllm_xargs"] = speculation_to_wire(merged)
         return build_request(self.model, messages, merged, stream=stream, **fields)
 
     @property
@@ -189,7 +194,18 @@ class ChatSSR(ConnectionSettings, CallSettings, BaseChatModel):
     def _embedded(self) -> Any:
         from langchain_ssr.backends.embedded import EmbeddedBackend
 
-        return EmbeddedBackend(self.model, self.engine_kwargs, self.timeout, self)
+        return EmbeddedBackend(
+            self.model,
+            self.engine_kwargs,
+            self.timeout,
+            self,
+            self.num_speculative_tokens if self._speculates else None,
+        )
+
+    @property
+    def _speculates(self) -> bool:
+        """Whether the engine has SSR in it; a call can only turn it off."""
+        return self.speculation and os.environ.get(DISABLE_VARIABLE, "0") in ("", "0")
 
     def _generate(
         self,

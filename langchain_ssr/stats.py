@@ -30,6 +30,16 @@ Reason = Literal[
 ]
 
 
+_REPORTED = (
+    "mode",
+    "reason",
+    "num_reasoning_steps",
+    "num_answer_steps",
+    "drafts",
+)
+"""Fields that are taken from the scheduler's report as they are."""
+
+
 class _Stats(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
@@ -84,11 +94,47 @@ class SpeculationStats(_Stats):
     drafts: list[dict[str, Any]] = Field(default_factory=list)
     overhead: Overhead = Field(default_factory=Overhead)
     timing: Timing = Field(default_factory=Timing)
+    spans: list[list[Any]] | None = None
+    """`[source or "decoded", number of tokens]` in order; only with "detailed"."""
+    timeline: list[dict[str, Any]] | None = None
+    """Events with their time in milliseconds; only with "detailed"."""
+
+    @classmethod
+    def from_report(
+        cls,
+        report: Mapping[str, Any],
+        usage: Mapping[str, Any],
+        metrics: Mapping[str, Any],
+    ) -> SpeculationStats:
+        """Describe an answer from the scheduler's report.
+
+        Args:
+            report: What the scheduler counted (`metrics.ssr`).
+            usage: The response's `usage`.
+            metrics: vLLM's per-request `metrics`, times in milliseconds.
+        """
+        plain = cls.off(None, usage, metrics)
+        steps = report["num_reasoning_steps"] + report["num_answer_steps"]
+        tokens = plain.num_reasoning_tokens + plain.num_answer_tokens
+        return plain.model_copy(
+            update={
+                **{name: report[name] for name in _REPORTED},
+                "num_saved_steps": tokens - steps,
+                "speculative_decoding": metrics.get("speculative_decoding"),
+                "sources": {
+                    name: SourceStats.model_validate(count)
+                    for name, count in report["sources"].items()
+                },
+                "overhead": Overhead.model_validate(report["overhead"]),
+                "spans": report.get("spans"),
+                "timeline": report.get("timeline"),
+            }
+        )
 
     @classmethod
     def off(
         cls,
-        reason: Reason,
+        reason: Reason | None,
         usage: Mapping[str, Any],
         metrics: Mapping[str, Any] | None,
     ) -> SpeculationStats:

@@ -27,6 +27,8 @@ class EmbeddedBackend:
         engine_kwargs: The user's engine arguments.
         timeout: Seconds to wait for an answer or for a stream's next chunk.
         holder: The chat model that asks; counted as a user of the engine.
+        num_speculative_tokens: Most proposed tokens in a step; `None` for a plain
+            engine.
     """
 
     def __init__(
@@ -35,17 +37,20 @@ class EmbeddedBackend:
         engine_kwargs: Mapping[str, Any],
         timeout: float | None,
         holder: object,
+        num_speculative_tokens: int | None = None,
     ) -> None:
         """Create a handle; the engine starts with the first request."""
         self._model = model
         self._engine_kwargs = engine_kwargs
         self._timeout = timeout
         self._holder = holder
+        self._num_speculative_tokens = num_speculative_tokens
 
     @property
     def key(self) -> str:
         """Settings that make engines equal."""
-        return json.dumps([self._model, self._engine_kwargs], sort_keys=True)
+        settings = [self._model, self._engine_kwargs, self._num_speculative_tokens]
+        return json.dumps(settings, sort_keys=True)
 
     def _acquire(self) -> concurrent.futures.Future[EmbeddedEngine]:
         def start() -> EmbeddedEngine:
@@ -55,6 +60,7 @@ class EmbeddedBackend:
                 self._model,
                 self._engine_kwargs,
                 vllm.device,
+                self._num_speculative_tokens,
             )
             return EmbeddedEngine.start(arguments, vllm)
 

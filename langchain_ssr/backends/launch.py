@@ -72,8 +72,29 @@ def default_kv_cache_bytes(memory: int) -> int:
     return max(low, min(high, int(memory * KV_CACHE_SHARE)))
 
 
+def speculation_arguments(num_speculative_tokens: int) -> dict[str, Any]:
+    """Return the arguments that put SSR into vLLM, through its plugin points.
+
+    Args:
+        num_speculative_tokens: Most tokens that one request may propose in a step.
+    """
+    return {
+        "scheduler_cls": "langchain_ssr.engine.scheduler.SSRScheduler",
+        "speculative_config": {
+            "method": "custom_class",
+            "model": "langchain_ssr.engine.proposer.NullProposer",
+            "num_speculative_tokens": num_speculative_tokens,
+        },
+        "per_request_spec_decode_metrics": "summary",
+    }
+
+
 def engine_arguments(
-    spec: ModelSpec, name: str, engine_kwargs: Mapping[str, Any], device: str
+    spec: ModelSpec,
+    name: str,
+    engine_kwargs: Mapping[str, Any],
+    device: str,
+    num_speculative_tokens: int | None = None,
 ) -> dict[str, Any]:
     """Return the arguments of `vllm serve`, by name with underscores.
 
@@ -82,6 +103,8 @@ def engine_arguments(
         name: The name under which it is served.
         engine_kwargs: The user's arguments; they win over every default.
         device: `"cpu"` or `"cuda"`.
+        num_speculative_tokens: Most proposed tokens in a step; `None` for an engine
+            without speculation.
 
     Raises:
         SettingsError: If an argument is set that this package sets itself.
@@ -113,6 +136,8 @@ def engine_arguments(
         arguments["block_size"] = 32
         if "VLLM_CPU_KVCACHE_SPACE" not in os.environ:
             arguments["kv_cache_memory_bytes"] = default_kv_cache_bytes(memory_bytes())
+    if num_speculative_tokens is not None:
+        arguments |= speculation_arguments(num_speculative_tokens)
     arguments.update(engine_kwargs)
     return {name: value for name, value in arguments.items() if value is not None}
 

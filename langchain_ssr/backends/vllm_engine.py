@@ -224,10 +224,13 @@ class _Vllm:
         from vllm.utils.argparse_utils import FlexibleArgumentParser
         from vllm.v1.engine.async_llm import AsyncLLM
 
+        from langchain_ssr.engine.plugin import SSREndpointPlugin
+
         self._parser = make_arg_parser(FlexibleArgumentParser(exit_on_error=False))
         self._args_class, self._engine_class = AsyncEngineArgs, AsyncLLM
         self._context, self._state_class = UsageContext.ENGINE_CONTEXT, State
         self._init_app_state = init_app_state
+        self._plugin = SSREndpointPlugin()
 
     def parse(self, flags: list[str]) -> Any:
         def refuse(message: str) -> None:
@@ -245,6 +248,7 @@ class _Vllm:
         state = self._state_class()
         tasks = await engine.get_supported_tasks()
         await self._init_app_state(engine, state, args, tasks)
+        await self._plugin.init_state(engine, state, args)
         return state.openai_serving_chat
 
 

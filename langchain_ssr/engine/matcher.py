@@ -16,7 +16,7 @@ confidence decides how much is proposed.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from math import log2
 
@@ -56,6 +56,8 @@ class Proposal:
 
     tokens: list[int]
     source: Source
+    draft: int | None = field(default=None, compare=False)
+    """Which draft, if it is one."""
 
 
 @dataclass
@@ -170,12 +172,18 @@ class Matcher:
         )
         if length <= 0:
             return None
-        tokens = self._index.sequences[number][position : position + length]
+        followed = self._index.sequences[number]
+        tokens = followed[position : position + length]
+        if followed is self._text and len(tokens) < length:
+            # The text repeats itself: copy on over its end, as LZ77 does.
+            period = len(followed) - position
+            tokens = [followed[position + i % period] for i in range(length)]
         self._num_proposed = len(tokens)
         source = self._kinds[number]
         if guide is not None and source is Source.DRAFT_SUFFIX:
             source = Source.DRAFT_PREFIX
-        return Proposal(tokens, source)
+        draft = self._drafts.index(number) if number in self._drafts else None
+        return Proposal(tokens, source, draft)
 
     def _agreeing_guide(self) -> _Guide | None:
         """Return the first guide that begins with the whole answer and goes on."""

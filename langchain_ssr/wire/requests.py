@@ -21,7 +21,7 @@ from langchain_core.messages import (
 )
 
 from langchain_ssr.errors import SettingsError
-from langchain_ssr.settings import CallSettings
+from langchain_ssr.settings import CallSettings, SpeculationSettings
 
 REASONING_KEY = "reasoning_content"
 
@@ -177,6 +177,20 @@ def reasoning_of(message: AIMessage) -> str:
         for block in message.content
         if isinstance(block, dict) and block.get("type") == "reasoning"
     )
+
+
+def speculation_to_wire(settings: SpeculationSettings) -> dict[str, str]:
+    """Write speculation settings as vLLM's extra arguments take them: one string.
+
+    Args:
+        settings: The settings in force; only what is not the default is sent.
+    """
+    given = settings.model_dump(
+        mode="json",
+        include=set(SpeculationSettings.model_fields),
+        exclude_defaults=True,
+    )
+    return {"ssr": json.dumps(given)}
 
 
 def build_request(

@@ -51,9 +51,10 @@ def usage_from_wire(usage: Mapping[str, Any] | None) -> UsageMetadata | None:
 
 def stats_from_wire(response: Mapping[str, Any]) -> SpeculationStats:
     """Read the speculation statistics of a response or of a stream's usage chunk."""
-    return SpeculationStats.off(
-        "disabled", response.get("usage") or {}, response.get("metrics")
-    )
+    usage, metrics = response.get("usage") or {}, response.get("metrics") or {}
+    if report := metrics.get("ssr"):
+        return SpeculationStats.from_report(report, usage, metrics)
+    return SpeculationStats.off("disabled", usage, metrics)
 
 
 def response_metadata(

@@ -108,6 +108,7 @@ def test_defaults_send_only_the_thinking_switch(backend):
         "model": "smollm2",
         "messages": [{"role": "user", "content": "hi"}],
         "chat_template_kwargs": {"enable_thinking": False},
+        "vllm_xargs": {"ssr": "{}"},
     }
 
 

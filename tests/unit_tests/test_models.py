@@ -165,6 +165,12 @@ def test_think_tokens_make_a_reasoning_model(folder):
     assert resolve(str(folder)).family == models.Family("deepseek_r1", "llama3_json")
 
 
+def test_think_tokens_leave_a_known_reasoning_model_its_parser(folder):
+    tokens = [{"content": "<think>"}, {"content": "</think>"}]
+    (folder / "tokenizer.json").write_text(json.dumps({"added_tokens": tokens}))
+    assert resolve(str(folder)).family == models.QWEN3
+
+
 def test_one_think_token_alone_does_not(folder):
     (folder / "config.json").write_text('{"model_type": "llama"}')
     tokens = [{"content": "<think>"}]

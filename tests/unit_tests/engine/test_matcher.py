@@ -330,6 +330,16 @@ def calls(draw):
     return steps
 
 
+OWN_TEXT = {Source.REASONING, Source.ANSWER}
+
+
+def test_a_text_that_repeats_itself_is_copied_on_over_its_end():
+    matcher = Matcher([])
+    matcher.start_answer()
+    matcher.extend_answer([7, 8, 9] * 6)
+    assert matcher.propose(7).tokens == [7, 8, 9, 7, 8, 9, 7]
+
+
 class TestAnyLife:
     @given(token_lists, st.none() | token_lists, calls())
     @settings(max_examples=300)
@@ -363,7 +373,11 @@ class TestAnyLife:
                 proposed = proposal.tokens
                 assert 1 <= len(proposed) <= argument
                 assert all(type(token) is int for token in proposed)
-                assert any(is_span(proposed, text) for text in texts[proposal.source])
+                # The text itself may be copied on over its end.
+                own = proposed if proposal.source in OWN_TEXT else []
+                assert any(
+                    is_span(proposed, [*text, *own]) for text in texts[proposal.source]
+                )
                 if proposal.source is Source.DRAFT_PREFIX:
                     assert any(
                         draft[: len(answer) + len(proposed)] == answer + proposed

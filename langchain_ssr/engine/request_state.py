@@ -1,0 +1,310 @@
+"""What the scheduler knows of one request: phase, sources, drafts, counts. Pure."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from langchain_ssr.engine.budget import DraftBudget
+from langchain_ssr.engine.lifecycle import (
+    Draft,
+    DraftEnd,
+    Lifecycle,
+    Markers,
+    Phase,
+    Span,
+)
+from langchain_ssr.engine.matcher import Matcher, Proposal, Source
+from langchain_ssr.engine.thinking_count import ThinkingCount
+from langchain_ssr.settings import SpeculationSettings
+
+SCHEMA = 1
+"""Version of the report that leaves the engine."""
+
+
+@dataclass
+class SourceCount:
+    """Proposed and accepted tokens of one source."""
+
+    num_draft_tokens: int = 0
+    num_accepted_draft_tokens: int = 0
+
+
+class RequestState:
+    """Speculation for one request, from its first step to its last.
+
+    Args:
+        settings: The request's settings.
+        markers: The model's reasoning markers; None if it has none.
+        prompt: Token ids of the prompt.
+        prediction: Token ids of the text that the user expects.
+        asked: Whether the client wants a report.
+        reason: Why this request may not draft, if it may not.
+        thinking_budget: The request's `thinking_token_budget`.
+    """
+
+    def __init__(
+        self,
+        settings: SpeculationSettings,
+        markers: Markers | None,
+        prompt: Sequence[int],
+        *,
+        prediction: Sequence[int] | None = None,
+        asked: bool = False,
+        reason: str | None = None,
+        thinking_budget: int | None = None,
+    ) -> None:
+        """Begin with the prompt."""
+        self.settings = settings
+        self.asked = asked
+        self.reason = reason
+        self.failed = False
+        self.lifecycle = Lifecycle(markers, prompt)
+        self.budget = DraftBudget(settings)
+        self.thinking: ThinkingCount | None = None
+        if thinking_budget is not None and markers is not None:
+            self.thinking = ThinkingCount(markers, prompt, thinking_budget)
+        self.counts = {source: SourceCount() for source in Source}
+        self.child_id: str | None = None
+        self.child_failed = False
+        self.num_steps = dict.fromkeys(Phase, 0)
+        self.num_rejected_tokens = 0
+        self.spans: list[list[Any]] = []
+        self.timeline: list[dict[str, Any]] = []
+        self._start = time.monotonic()
+        self._draft_times: dict[int, tuple[float, float | None]] = {}
+        self._matcher = Matcher(prompt, prediction) if settings.speculation else None
+        self._numbers: list[int] = []  # the drafts' numbers in the matcher
+        self._opening: list[int] = []
+        self._proposal: Proposal | None = None
+        if self.phase is Phase.ANSWER and self._matcher:
+            self._matcher.start_answer()
+
+    @property
+    def phase(self) -> Phase:
+        """Where the request is."""
+        return self.lifecycle.phase
+
+    # --- proposals ------------------------------------------------------------------
+
+    def propose(self, limit: int) -> list[int]:
+        """Propose the next tokens.
+
+        Args:
+            limit: The most that fit into this step, in tokens.
+        """
+        self._proposal = None
+        limit = min(limit, self.settings.num_speculative_tokens)
+        if self.thinking is not None and (room := self.thinking.room) is not None:
+            limit = min(limit, room)
+        if self._matcher is None or limit < 1 or self.phase is Phase.OPENING:
+            return []
+        if self.phase is Phase.REASONING and not self.settings.speculate_reasoning:
+            return []
+        self._proposal = self._matcher.propose(limit)
+        return self._proposal.tokens if self._proposal else []
+
+    def propose_filler(self, token: int) -> list[int]:
+        """Propose one token that the scheduler needs to be proposed."""
+        answering = self.phase is not Phase.REASONING
+        source = Source.ANSWER if answering else Source.REASONING
+        self._proposal = Proposal([token], source)
+        return [token]
+
+    def count_proposal(self, num_proposed: int, num_accepted: int) -> None:
+        """Count what became of the last proposal, before stops cut it."""
+        if self._proposal is None or not num_proposed:
+            return
+        count = self.counts[self._proposal.source]
+        count.num_draft_tokens += num_proposed
+        count.num_accepted_draft_tokens += num_accepted
+        self.num_rejected_tokens += num_proposed - num_accepted
+        draft = self._proposal.draft
+        if draft in self._numbers and self.phase is Phase.ANSWER:
+            index = self._numbers.index(draft)
+            self.lifecycle.drafts[index].num_accepted_tokens += num_accepted
+
+    # --- the request's own tokens -----------------------------------------------------
+
+    def advance(self, tokens: Sequence[int], num_accepted: int) -> bool:
+        """Take the tokens of one step.
+
+        Args:
+            tokens: New token ids.
+            num_accepted: How many of them were proposed.
+
+        Returns:
+            Whether the answer began in this step.
+        """
+        before = self.phase
+        self.num_steps[before] += 1
+        if self.thinking is not None:
+            self.thinking.advance(tokens)
+        if self.settings.speculation_stats == "detailed":
+            self._record_spans(len(tokens), num_accepted)
+        spans = self.lifecycle.advance(tokens)
+        began = before is not Phase.ANSWER and self.phase is Phase.ANSWER
+        if self._matcher is not None:
+            self._feed(self._matcher, before, spans)
+        if began and self.lifecycle.has_reasoned:
+            self.event("reasoning_ended")
+        return began
+
+    def _feed(self, matcher: Matcher, before: Phase, spans: list[Span]) -> None:
+        """Give the matcher a step's tokens.
+
+        Text before reasoning that the model opens itself is no source: it is not known
+        to be the answer until the opening has passed.
+        """
+        reasoned = before is Phase.REASONING
+        answer: list[int] = []
+        for span in spans:
+            if span.phase is Phase.REASONING:
+                reasoned = True
+                answer.clear()
+                self._opening.clear()
+                matcher.extend_reasoning(span.tokens)
+            else:
+                answer += span.tokens
+        if self.phase is Phase.REASONING:
+            self._opening.clear()
+            return
+        if self.phase is Phase.OPENING:
+            self._opening += answer
+            return
+        if before is not Phase.ANSWER:
+            matcher.start_answer()
+            if not reasoned:
+                answer = self._opening + answer
+        if answer:
+            matcher.extend_answer(answer)
+
+    def _record_spans(self, num_tokens: int, num_accepted: int) -> None:
+        accepted = min(num_accepted, num_tokens)
+        source = str(self._proposal.source) if self._proposal else "decoded"
+        for name, count in ((source, accepted), ("decoded", num_tokens - accepted)):
+            if not count:
+                continue
+            if self.spans and self.spans[-1][0] == name:
+                self.spans[-1][1] += count
+            else:
+                self.spans.append([name, count])
+
+    # --- drafts -----------------------------------------------------------------------
+
+    def draft_due(self) -> int | None:
+        """Return the draft budget that was reached since the last call, if any."""
+        if self.phase is not Phase.REASONING or self.child_failed:
+            return None
+        if (
+            self.reason not in (None, "busy", "clamped")
+            or not self.settings.speculation
+        ):
+            return None
+        return self.budget.due(self.lifecycle.num_reasoning_tokens)
+
+    def begin_draft(
+        self, budget: int, num_prompt_tokens: int, opening: Sequence[int] | None = None
+    ) -> Draft:
+        """Note that a draft was forked.
+
+        Args:
+            budget: The draft budget that was reached.
+            num_prompt_tokens: Length of the draft's prompt.
+            opening: Tokens of that prompt which already belong to the answer. Default:
+                what follows the marker in the close text.
+        """
+        draft = self.lifecycle.begin_draft(budget)
+        draft.num_prompt_tokens = num_prompt_tokens
+        markers = self.lifecycle.markers
+        if opening is None:
+            opening = markers.after_end if markers else ()
+        if self._matcher is not None:
+            self._numbers.append(self._matcher.add_draft(opening))
+        self._draft_times[draft.index] = (time.monotonic(), None)
+        self.event("draft_started", index=draft.index)
+        return draft
+
+    def extend_draft(self, tokens: Sequence[int]) -> None:
+        """Take one step's tokens of the running draft."""
+        draft = self.lifecycle.running
+        if draft is None or not tokens:
+            return
+        self.lifecycle.extend_draft(tokens)
+        if self._matcher is not None:
+            self._matcher.extend_draft(self._numbers[draft.index], tokens)
+
+    def end_draft(self, reason: DraftEnd) -> None:
+        """Note that the running draft has ended, if one runs."""
+        draft = self.lifecycle.end_draft(reason)
+        self.child_id = None
+        if draft is None:
+            return
+        start, _ = self._draft_times[draft.index]
+        self._draft_times[draft.index] = (start, time.monotonic())
+        self.event("draft_ended", index=draft.index, finish_reason=str(reason))
+
+    def add_source(self, tokens: Sequence[int]) -> None:
+        """Add a finished draft of somebody else as a source."""
+        if self._matcher is not None:
+            self._matcher.add_draft(tokens)
+
+    def earlier_drafts(self) -> list[list[int]]:
+        """Return the tokens of ended drafts, oldest first."""
+        return [d.tokens for d in self.lifecycle.drafts if d.end is not None]
+
+    # --- the report -------------------------------------------------------------------
+
+    def event(self, name: str, **fields: Any) -> None:
+        """Put an event on the timeline, if one is kept."""
+        if self.settings.speculation_stats == "detailed":
+            at = (time.monotonic() - self._start) * 1e3
+            self.timeline.append({"event": name, "t_ms": at, **fields})
+
+    def report(self) -> dict[str, Any]:
+        """Return cumulative counts as a JSON-safe dictionary."""
+        drafts = self.lifecycle.drafts
+        reason = "error" if self.failed else self.reason
+        if reason is None and not self.lifecycle.has_reasoned:
+            reason = "no_reasoning"
+        report: dict[str, Any] = {
+            "schema_version": SCHEMA,
+            "mode": "ssr" if self.settings.speculation and not self.failed else "off",
+            "reason": reason,
+            "num_reasoning_steps": self.num_steps[Phase.REASONING],
+            "num_answer_steps": self.num_steps[Phase.ANSWER]
+            + self.num_steps[Phase.OPENING],
+            "sources": {
+                str(source): dict(vars(count)) for source, count in self.counts.items()
+            },
+            "drafts": [self._describe(draft) for draft in drafts],
+            "overhead": {
+                "num_draft_tokens": sum(len(draft.tokens) for draft in drafts),
+                "num_rejected_tokens": self.num_rejected_tokens,
+                "num_prefill_tokens": sum(
+                    draft.num_prompt_tokens - draft.num_cached_tokens
+                    for draft in drafts
+                    if draft.num_steps
+                ),
+            },
+        }
+        if self.settings.speculation_stats == "detailed":
+            report["spans"] = [list(span) for span in self.spans]
+            report["timeline"] = list(self.timeline)
+        return report
+
+    def _describe(self, draft: Draft) -> Mapping[str, Any]:
+        start, end = self._draft_times[draft.index]
+        return {
+            "index": draft.index,
+            "budget": draft.budget,
+            "num_reasoning_tokens": draft.num_reasoning_tokens,
+            "num_tokens": len(draft.tokens),
+            "num_steps": draft.num_steps,
+            "num_cached_tokens": draft.num_cached_tokens,
+            "num_accepted_draft_tokens": draft.num_accepted_tokens,
+            "finish_reason": str(draft.end) if draft.end else None,
+            "duration_ms": ((end or time.monotonic()) - start) * 1e3,
+        }

@@ -1,0 +1,128 @@
+"""vLLM's chat serving with SSR: settings in, statistics out.
+
+The same class serves the embedded engine and `vllm serve`; see `plugin.py`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncGenerator, AsyncIterator
+from typing import Any
+
+from pydantic import ValidationError
+from vllm.entrypoints.generate.base.protocol import PerRequestMetrics
+from vllm.entrypoints.openai.chat_completion.protocol import (
+    ChatCompletionRequest,
+    ChatCompletionResponse,
+)
+from vllm.entrypoints.openai.chat_completion.serving import OpenAIServingChat
+from vllm.entrypoints.serve.engine.protocol import ErrorResponse
+from vllm.exceptions import VLLMValidationError
+from vllm.outputs import RequestOutput
+
+from langchain_ssr.settings import SpeculationSettings, describe
+
+KEY = "ssr"
+_DATA = "data: "
+
+
+class SSRServingChat(OpenAIServingChat):
+    """Chat completions whose `vllm_xargs["ssr"]` holds speculation settings as JSON.
+
+    A request without it is served as by vLLM itself, with the engine's defaults.
+    """
+
+    async def create_chat_completion(
+        self, request: ChatCompletionRequest, raw_request: Any = None
+    ) -> AsyncGenerator[str, None] | ChatCompletionResponse | ErrorResponse:
+        """Check the settings, then answer as vLLM does."""
+        xargs = dict(request.vllm_xargs or {})
+        if KEY in xargs:
+            xargs[KEY] = self._engine_settings(xargs[KEY], request)
+        elif (request.n or 1) > 1:
+            xargs[KEY] = json.dumps({"reason": "n", "asked": False})
+        request.vllm_xargs = xargs or None
+        return await super().create_chat_completion(request, raw_request)
+
+    def _engine_settings(self, given: Any, request: ChatCompletionRequest) -> str:
+        """Return what the scheduler gets: checked settings, and the prediction's ids.
+
+        Raises:
+            VLLMValidationError: If the settings are none, naming the field.
+        """
+        try:
+            raw = json.loads(given)
+            settings = SpeculationSettings.model_validate(raw)
+        except ValidationError as error:
+            raise VLLMValidationError(
+                f"vllm_xargs.ssr: {describe(error)}", parameter=KEY
+            ) from None
+        except (TypeError, ValueError) as error:
+            raise VLLMValidationError(
+                f"vllm_xargs.ssr must be a JSON object in a string: {error}",
+                parameter=KEY,
+            ) from None
+        raw.pop("prediction", None)
+        if isinstance(settings.prediction, str):
+            tokenizer = self.renderer.tokenizer
+            raw["prediction_token_ids"] = tokenizer.encode(
+                settings.prediction, add_special_tokens=False
+            )
+        if (request.n or 1) > 1:
+            raw["reason"] = "n"
+        return json.dumps(raw)
+
+    async def chat_completion_full_generator(
+        self,
+        request: ChatCompletionRequest,
+        result_generator: AsyncIterator[RequestOutput],
+        *args: Any,
+        **kwargs: Any,
+    ) -> ErrorResponse | ChatCompletionResponse:
+        """Answer in one piece, with the report in `metrics.ssr`."""
+        reports = _Reports(result_generator)
+        response = await super().chat_completion_full_generator(
+            request, reports.outputs(), *args, **kwargs
+        )
+        if reports.last is not None and isinstance(response, ChatCompletionResponse):
+            metrics = response.metrics or PerRequestMetrics()
+            response.metrics = metrics.model_copy(update={KEY: reports.last})
+        return response
+
+    async def chat_completion_stream_generator(
+        self,
+        request: ChatCompletionRequest,
+        result_generator: AsyncIterator[RequestOutput],
+        *args: Any,
+        **kwargs: Any,
+    ) -> AsyncGenerator[str, None]:
+        """Answer in chunks, with the report in `metrics.ssr` of the usage chunk."""
+        reports = _Reports(result_generator)
+        events = super().chat_completion_stream_generator(
+            request, reports.outputs(), *args, **kwargs
+        )
+        async for event in events:
+            if reports.last is not None and '"choices":[]' in event:
+                chunk = json.loads(event.removeprefix(_DATA))
+                chunk.setdefault("metrics", {})[KEY] = reports.last
+                yield f"{_DATA}{json.dumps(chunk)}\n\n"
+            else:
+                yield event
+
+
+class _Reports:
+    """Takes the scheduler's reports out of what the engine hands back."""
+
+    def __init__(self, source: AsyncIterator[RequestOutput]) -> None:
+        self._source = source
+        self.last: dict[str, Any] | None = None
+
+    async def outputs(self) -> AsyncGenerator[RequestOutput, None]:
+        """Yield the engine's outputs without reports; remember the last one."""
+        async for output in self._source:
+            params = output.kv_transfer_params
+            if params and KEY in params:
+                self.last = params[KEY]
+                rest = {k: v for k, v in params.items() if k != KEY}
+                output.kv_transfer_params = rest or None
+            yield output

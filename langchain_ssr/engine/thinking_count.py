@@ -1,0 +1,65 @@
+"""Counts thinking tokens exactly as vLLM does when it keeps a thinking budget.
+
+vLLM forces the end of the reasoning from its own count, which knows only the start
+marker and the text that it forces. It goes on counting where reasoning ended another
+way (a tool call, a natural end before a transition phrase), and decides from what is
+proposed. So no proposal may cross the budget by *this* count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from langchain_ssr.engine.lifecycle import Markers
+
+
+class ThinkingCount:
+    """The count for one request with a thinking budget.
+
+    Args:
+        markers: The model's reasoning markers.
+        prompt: Token ids of the prompt.
+        budget: `thinking_token_budget`.
+    """
+
+    def __init__(self, markers: Markers, prompt: Sequence[int], budget: int) -> None:
+        """Count what the prompt holds already."""
+        self._start, self._close = markers.start, markers.close or markers.end
+        self._budget = budget
+        self._tail: list[int] = []
+        self._count: int | None = None
+        self.advance(prompt)
+
+    def advance(self, tokens: Sequence[int]) -> None:
+        """Take tokens of prompt or output."""
+        keep = max(len(self._start), len(self._close), 1)
+        for token in tokens:
+            self._tail.append(token)
+            del self._tail[:-keep]
+            if self._ends_with(self._start):
+                self._count = 0
+            elif self._count is not None:
+                self._count += 1
+                if self._ends_with(self._close):
+                    self._count = None
+
+    def _ends_with(self, part: tuple[int, ...]) -> bool:
+        return bool(part) and tuple(self._tail[-len(part) :]) == part
+
+    @property
+    def room(self) -> int | None:
+        """Tokens that may be proposed; None where the budget does not count."""
+        if self._count is None:
+            return None
+        return max(0, self._budget - self._count - 2)
+
+    @property
+    def forces(self) -> bool:
+        """Whether vLLM forces this request's next token."""
+        return self._count is not None and self._count >= self._budget
+
+    @property
+    def forced_token(self) -> int | None:
+        """The first token of the forced text, if that is what is forced next."""
+        exactly = self._count == self._budget
+        return self._close[0] if exactly and len(self._close) == 1 else None

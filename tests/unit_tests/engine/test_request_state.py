@@ -1,0 +1,248 @@
+"""One request as the scheduler sees it: proposals, drafts, counts, report."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from langchain_ssr.engine.lifecycle import DraftEnd, Markers, Phase
+from langchain_ssr.engine.matcher import Source
+from langchain_ssr.engine.request_state import RequestState
+from langchain_ssr.settings import SpeculationSettings
+from langchain_ssr.stats import SOURCES
+
+START, END = 900, 901
+MARKERS = Markers((START,), (END,), frozenset({902}), close=(END, 8, 8))
+OPENED, CLOSED, FRESH = [1, START], [1, START, END], [1, 2]
+REASONING, ANSWER = list(range(100, 300)), [8, 8, *range(400, 500)]
+TEXT = list(range(10, 30))
+
+
+def state(prompt=OPENED, markers=MARKERS, *, reason=None, prediction=None, **settings):
+    settings = SpeculationSettings(**{"speculation_stats": "detailed", **settings})
+    return RequestState(settings, markers, prompt, reason=reason, prediction=prediction)
+
+
+def decode(of, output, drafts=(), most=32):
+    """Decode as the scheduler does, drafts a token a step; the accepted tokens."""
+    done = total = 0
+    drafts, left = iter(drafts), []
+    while done < len(output):
+        rest = output[done:]
+        proposed = of.propose(min(most, len(rest) - 1))
+        assert len(proposed) <= min(most, len(rest) - 1)
+        pairs = zip(proposed, rest, strict=False)
+        wrong = [i for i, (one, other) in enumerate(pairs) if one != other]
+        accepted = min([len(proposed), *wrong])
+        if of.lifecycle.running:
+            of.extend_draft([left.pop(0)])
+            if not left:
+                of.end_draft(DraftEnd.STOP)
+        of.count_proposal(len(proposed), accepted)
+        if of.advance(rest[: accepted + 1], accepted):
+            of.end_draft(DraftEnd.CUT)
+        done, total = done + accepted + 1, total + accepted
+        due = of.draft_due()
+        if due is not None and (draft := next(drafts, None)):
+            of.end_draft(DraftEnd.CUT)
+            of.begin_draft(due, 10)
+            left = list(draft)
+    return total
+
+
+def accepted_by_source(of):
+    sources = of.report()["sources"].items()
+    return {k: n for k, v in sources if (n := v["num_accepted_draft_tokens"])}
+
+
+class TestProposals:
+    @pytest.mark.parametrize("prompt", [OPENED, CLOSED])
+    def test_settings_and_limit_cap_them(self, prompt):
+        of = state([*TEXT, *prompt], num_speculative_tokens=3)
+        of.advance(TEXT[:3], 0)
+        assert of.propose(100) == TEXT[3:6]
+        assert of.propose(2) == TEXT[3:5]
+        assert of.propose(0) == of.propose(-5) == []
+
+    @pytest.mark.parametrize("prompt", [OPENED, CLOSED, FRESH])
+    def test_there_are_none_without_speculation(self, prompt):
+        of = state([*TEXT, *prompt], speculation=False, prediction=TEXT)
+        assert decode(of, TEXT) == 0
+        assert of.draft_due() is None
+
+    def test_there_are_none_while_thinking_if_so_set(self):
+        of = state([*TEXT, *OPENED], speculate_reasoning=False)
+        of.advance(TEXT[:3], 0)
+        assert of.propose(8) == []
+        of.advance([END, *TEXT[:3]], 0)
+        assert of.propose(8) == TEXT[3:11]
+
+    def test_there_are_none_before_it_is_known_where_a_request_is(self):
+        of = state([*TEXT, *FRESH], prediction=TEXT)
+        of.advance(TEXT[:2], 0)
+        assert (of.phase, of.propose(8)) == (Phase.OPENING, [])
+
+    @pytest.mark.parametrize("markers", [MARKERS, None])
+    def test_a_prediction_is_followed_from_the_first_token_on(self, markers):
+        of = state(CLOSED, markers, prediction=ANSWER)
+        accepted = decode(of, ANSWER)
+        assert accepted_by_source(of) == {"prediction": accepted}
+        assert len(ANSWER) - accepted <= 5
+
+    def test_an_answer_that_was_not_known_to_be_one_is_a_source(self):
+        of = state(FRESH)
+        for token in [*TEXT, *TEXT[:3]]:
+            of.advance([token], 0)
+        assert of.phase is Phase.ANSWER
+        assert of.propose(8)[:2] == TEXT[3:5]
+
+    @pytest.mark.parametrize("bursts", [[[7], [START], [6]], [[7, START, 6]]])
+    def test_text_before_the_reasoning_does_not_spoil_drafts(self, bursts):
+        of = state(FRESH)
+        for burst in bursts:
+            of.advance(burst, 0)
+        of.begin_draft(1, 10)
+        of.extend_draft([20, 21, 22])
+        of.advance([END], 0)
+        assert of.propose(8) == [8, 8, 20, 21, 22]
+        of.count_proposal(5, 5)
+        assert accepted_by_source(of) == {"draft_prefix": 5}
+
+
+class TestDrafts:
+    def test_a_draft_that_is_the_answer_saves_nearly_all_its_steps(self):
+        of = state(draft_budget=50, iterative=False)
+        output = [*REASONING, END, *ANSWER]
+        accepted = decode(of, output, [ANSWER[2:]])
+        report = of.report()
+        assert report["num_reasoning_steps"] == len(REASONING) + 1
+        assert report["num_answer_steps"] == len(output) - accepted - 201 <= 6
+        assert accepted_by_source(of) == {"draft_prefix": accepted}
+        (draft,) = report["drafts"]
+        given = {"index": 0, "budget": 50, "num_reasoning_tokens": 50}
+        assert given.items() <= draft.items()
+        assert (draft["num_tokens"], draft["num_steps"]) == (100, 100)
+        assert draft["num_accepted_draft_tokens"] == accepted
+        assert draft["finish_reason"] == "stop"
+        assert draft["duration_ms"] >= 0
+        events = [event["event"] for event in report["timeline"]]
+        assert events == ["draft_started", "draft_ended", "reasoning_ended"]
+        assert report["spans"][0] == ["decoded", 201]
+
+    def test_the_newest_of_several_drafts_is_verified(self):
+        of = state(draft_budget=[20, 60, 90])
+        drafts = [[600, 601], [602] * 99, ANSWER[2:]]
+        accepted = decode(of, [*REASONING, END, *ANSWER], drafts)
+        assert accepted > 95
+        described = of.report()["drafts"]
+        assert [d["budget"] for d in described] == [20, 60, 90]
+        assert [d["num_tokens"] for d in described] == [2, 30, 100]
+        assert [d["finish_reason"] for d in described] == ["stop", "cut", "stop"]
+        assert [d["num_accepted_draft_tokens"] for d in described] == [0, 0, accepted]
+        assert of.earlier_drafts() == [drafts[0], [602] * 30, ANSWER[2:]]
+
+    def test_the_draft_that_was_followed_is_credited(self):
+        of = state()
+        for text in ([20, 21, 22, 23], [30, 31]):
+            of.begin_draft(2, 10)
+            of.extend_draft(text)
+            of.end_draft(DraftEnd.STOP)
+        of.advance([END, 8, 8, 20], 0)
+        assert of.propose(3) == [21, 22, 23]
+        of.count_proposal(3, 3)
+        drafts = of.report()["drafts"]
+        assert [d["num_accepted_draft_tokens"] for d in drafts] == [3, 0]
+
+    def test_somebody_elses_draft_is_a_source_beside_the_own(self):
+        of = state()
+        of.add_source([30, 31, 32, 33])
+        of.begin_draft(1, 10)
+        of.extend_draft([20, 21])
+        of.advance([END], 0)
+        assert of.propose(8) == [8, 8, 20, 21]
+        of.advance([30, 31, 32], 0)
+        assert of.propose(8)[:1] == [33]
+
+    @pytest.mark.parametrize(
+        ("reason", "due"),
+        [(None, 1), ("busy", 1), ("clamped", 1), ("n", None), ("multimodal", None)],
+    )
+    def test_are_due_unless_a_lasting_reason_forbids(self, reason, due):
+        of = state(reason=reason, draft_budget=1)
+        assert of.draft_due() is None
+        of.advance([3], 0)
+        assert of.draft_due() == due
+        assert of.draft_due() is None
+        assert of.report()["reason"] == reason
+
+    @pytest.mark.parametrize("prompt", [CLOSED, FRESH, OPENED])
+    def test_are_due_only_while_thinking(self, prompt):
+        of = state(prompt, draft_budget=1)
+        of.advance([3] * 9 + [END], 0)
+        assert of.draft_due() is None
+
+    def test_one_that_runs_at_the_end_is_cut(self):
+        of = state()
+        of.begin_draft(1, 10).num_cached_tokens = 6
+        assert of.report()["drafts"][0]["finish_reason"] is None
+        assert of.report()["overhead"]["num_prefill_tokens"] == 0  # nothing ran yet
+        of.extend_draft([3])
+        of.lifecycle.finish()
+        report = of.report()
+        assert report["drafts"][0]["finish_reason"] == "cut"
+        assert report["overhead"]["num_prefill_tokens"] == 4
+
+
+class TestReport:
+    @given(
+        st.sampled_from([OPENED, CLOSED, FRESH, [1, 2, 3, 0, 1, 2, *OPENED]]),
+        st.lists(st.sampled_from([0, 1, 2, 3, START, END]), min_size=1, max_size=80),
+        st.lists(st.lists(st.integers(0, 3), min_size=1, max_size=30), max_size=4),
+        st.sampled_from(["auto", 1, 5, [2, 3, 9]]),
+        st.sampled_from([1, 4, 32]),
+    )
+    def test_counts_agree_with_each_other(self, prompt, output, drafts, budget, most):
+        of = state(prompt, draft_budget=budget, num_speculative_tokens=most)
+        accepted = decode(of, output, drafts)
+        report = json.loads(json.dumps(of.report(), allow_nan=False))
+        assert tuple(report["sources"]) == SOURCES == tuple(Source)
+        counts = report["sources"].values()
+        for c in counts:
+            assert 0 <= c["num_accepted_draft_tokens"] <= c["num_draft_tokens"]
+        assert sum(c["num_accepted_draft_tokens"] for c in counts) == accepted
+        proposed = sum(c["num_draft_tokens"] for c in counts)
+        assert report["overhead"]["num_rejected_tokens"] == proposed - accepted
+        steps = report["num_reasoning_steps"] + report["num_answer_steps"]
+        assert steps + accepted == len(output)
+        assert sum(n for _, n in report["spans"]) == len(output)
+        assert sum(n for s, n in report["spans"] if s == "decoded") == steps
+        by_draft = sum(d["num_accepted_draft_tokens"] for d in report["drafts"])
+        of_drafts = ("draft_prefix", "draft_suffix")
+        assert by_draft == sum(accepted_by_source(of).get(s, 0) for s in of_drafts)
+        drafted = report["overhead"]["num_draft_tokens"]
+        assert drafted == sum(d["num_tokens"] for d in report["drafts"])
+        times = [event["t_ms"] for event in report["timeline"]]
+        assert times == sorted(times)
+
+    @pytest.mark.parametrize(
+        ("prompt", "reason", "speculation", "failed", "expected"),
+        [
+            (OPENED, None, True, False, ("ssr", None)),
+            (CLOSED, None, True, False, ("ssr", "no_reasoning")),
+            (FRESH, None, True, False, ("ssr", "no_reasoning")),
+            (OPENED, "busy", True, False, ("ssr", "busy")),
+            (CLOSED, "n", True, False, ("ssr", "n")),
+            (OPENED, "disabled", False, False, ("off", "disabled")),
+            (OPENED, "busy", True, True, ("off", "error")),
+        ],
+    )
+    def test_gives_the_reason(self, prompt, reason, speculation, failed, expected):
+        of = state(prompt, reason=reason, speculation=speculation)
+        of.failed = failed
+        assert (of.report()["mode"], of.report()["reason"]) == expected
+
+    def test_has_no_spans_and_no_timeline_unless_detailed(self):
+        of = state(speculation_stats="summary")
+        decode(of, [1, 2, END, 3])
+        assert not {"spans", "timeline"} & set(of.report())
