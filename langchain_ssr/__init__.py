@@ -10,15 +10,24 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from langchain_ssr.callbacks import DraftText, watch_drafts
     from langchain_ssr.chat_model import ChatSSR
     from langchain_ssr.stats import SpeculationStats
 
 __version__ = "0.1.0"
 
-__all__ = ["ChatSSR", "SpeculationStats", "__version__"]
+__all__ = [
+    "ChatSSR",
+    "DraftText",
+    "SpeculationStats",
+    "__version__",
+    "watch_drafts",
+]
 
 _HOMES = {
     "ChatSSR": "langchain_ssr.chat_model",
+    "DraftText": "langchain_ssr.callbacks",
+    "watch_drafts": "langchain_ssr.callbacks",
     "SpeculationStats": "langchain_ssr.stats",
 }
 

@@ -19,6 +19,7 @@ from langchain_core.outputs import ChatGenerationChunk, ChatResult
 from pydantic import ConfigDict, model_validator
 
 from langchain_ssr.backends.base import JSON, Backend
+from langchain_ssr.callbacks import report_draft
 from langchain_ssr.errors import SettingsError
 from langchain_ssr.models import thinking_default
 from langchain_ssr.settings import (
@@ -240,7 +241,9 @@ class ChatSSR(ConnectionSettings, CallSettings, BaseChatModel):
         reader = self._reader(stream_usage)
         with contextlib.closing(self._backend.stream(request)) as events:
             for event in events:
-                if chunk := reader.read(event):
+                if draft := reader.draft(event):
+                    report_draft(draft)
+                elif chunk := reader.read(event):
                     yield chunk
         yield reader.finish()
 
@@ -257,7 +260,9 @@ class ChatSSR(ConnectionSettings, CallSettings, BaseChatModel):
         reader = self._reader(stream_usage)
         async with contextlib.aclosing(self._backend.astream(request)) as events:
             async for event in events:
-                if chunk := reader.read(event):
+                if draft := reader.draft(event):
+                    report_draft(draft)
+                elif chunk := reader.read(event):
                     yield chunk
         yield reader.finish()
 

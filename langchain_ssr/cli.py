@@ -43,9 +43,9 @@ def demo(
     json_file: Annotated[
         Path | None, typer.Option("--json", help="Also write the figures here.")
     ] = None,
-    max_tokens: Annotated[int, typer.Option(help="Longest answer.")] = 120,
+    max_tokens: Annotated[int, typer.Option(help="Longest output.")] = 220,
 ) -> None:
-    """Answer two prompts, streamed, with tokens and seconds."""
+    """Answer prompts with a plain engine and then with self-speculation."""
     from langchain_ssr.demo.show import run
 
     figures = run(OUT, model, max_tokens)

@@ -1,4 +1,4 @@
-"""The demo: two prompts answered by a real model, streamed."""
+"""The demo: prompts answered by a plain engine, and then with self-speculation."""
 
 from __future__ import annotations
 
@@ -8,89 +8,155 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+from langchain_ssr.callbacks import DraftText, watch_drafts
 from langchain_ssr.chat_model import ChatSSR
 from langchain_ssr.wire.requests import REASONING_KEY
 
 PROMPTS: tuple[tuple[str, str, dict[str, Any]], ...] = (
-    ("plain answer", "Name three uses of a paper clip.", {}),
+    ("short answer", "What is the capital of France?", {}),
     (
-        "thinking first",
+        "class",
         "Write a Python class for a stack with push, pop and peek.",
-        {"enable_thinking": True, "thinking_budget": 48},
+        {"enable_thinking": True, "thinking_budget": 90, "draft_budget": 24},
     ),
 )
-"""Title, prompt, and settings of each call."""
+"""Title, prompt, and settings of each call. SmolLM2 was not trained to think: a budget
+closes its reasoning, and an early first draft suits that."""
+ENGINE = {"dtype": "float32", "max_model_len": 4096}
+"""In float32 the two engines' answers can be compared token by token."""
 
 
 def run(out: Console, model: str, max_tokens: int) -> dict[str, Any]:
-    """Ask the model and print what it says as it comes.
+    """Answer the prompts twice and print everything as it comes.
 
     Args:
-        out: A rich console.
+        out: Where to print.
         model: The model's name.
         max_tokens: Longest output of one call, in tokens.
 
     Returns:
-        The figures that were printed: tokens and seconds for each prompt.
+        What the closing table shows, for each prompt.
     """
+    answers: dict[str, list[dict[str, Any]]] = {}
+    info: dict[str, Any] = {}
+    for mode in ("plain", "ssr"):
+        settings: dict[str, Any] = {
+            "model": model,
+            "temperature": 0,
+            "max_tokens": max_tokens,
+            "speculation": mode == "ssr",
+            "engine_kwargs": ENGINE,
+        }
+        with ChatSSR(**settings) as llm:
+            info = llm.engine_info()
+            out.rule(f"{mode}: vLLM {info['vllm_version']} on {info['device']}")
+            answers[mode] = [
+                _ask(out, llm, title, prompt, settings)
+                for title, prompt, settings in PROMPTS
+            ]
     rows = []
-    with ChatSSR(model=model, temperature=0, max_tokens=max_tokens) as llm:
-        info = llm.engine_info()
-        out.print(
-            f"vLLM {info['vllm_version']} on {info['device']}, {info['dtype']}, "
-            f"context {info['max_model_len']} tokens",
-            highlight=False,
-        )
-        for title, prompt, settings in PROMPTS:
-            out.print(f"\n[bold]{title}[/]: {prompt}", highlight=False)
-            rows.append(
-                {"title": title, "prompt": prompt} | _ask(out, llm, prompt, settings)
-            )
-    table = Table(
-        "prompt", "prompt tokens", "reasoning", "answer", "seconds", "tokens/s"
-    )
-    for row in rows:
-        table.add_row(
-            row["title"],
-            str(row["input_tokens"]),
-            str(row["reasoning_tokens"]),
-            str(row["answer_tokens"]),
-            f"{row['seconds']:.1f}",
-            f"{row['tokens_per_second']:.1f}",
-        )
-    out.print()
-    out.print(table)
+    for plain, ssr in zip(answers["plain"], answers["ssr"], strict=True):
+        same = all(plain[name] == ssr[name] for name in ("reasoning", "content"))
+        rows.append({"plain": plain, "ssr": ssr, "same_answer": same})
+    _show_table(out, rows)
     return {"engine": info, "prompts": rows}
 
 
 def _ask(
-    out: Console, llm: ChatSSR, prompt: str, settings: dict[str, Any]
+    out: Console, llm: ChatSSR, title: str, prompt: str, settings: dict[str, Any]
 ) -> dict[str, Any]:
+    """Stream one answer: thinking, beside it the early draft, then the answer."""
+    lines = _Lines(out)
+
+    def show_draft(draft: DraftText) -> None:
+        lines.add(f"draft {draft.index + 1}", draft.text, "cyan")
+
+    out.print(f"\n[bold]{title}[/]: {prompt}", highlight=False)
     start = time.perf_counter()
-    first = None
+    first_answer = None
     whole = None
-    for chunk in llm.stream(prompt, **settings):
-        reasoning = chunk.additional_kwargs.get(REASONING_KEY, "")
-        text = chunk.text
-        if first is None and (reasoning or text):
-            first = time.perf_counter() - start
-        if reasoning:
-            out.print(reasoning, end="", style="dim", markup=False, highlight=False)
-        if text:
-            out.print(text, end="", markup=False, highlight=False)
-        whole = chunk if whole is None else whole + chunk
+    with watch_drafts(show_draft):
+        for chunk in llm.stream(prompt, stream_drafts=True, **settings):
+            reasoning = chunk.additional_kwargs.get(REASONING_KEY, "")
+            if reasoning:
+                lines.add("think", reasoning, "dim")
+            if chunk.text:
+                if first_answer is None:
+                    first_answer = time.perf_counter() - start
+                    lines.flush()
+                lines.add("answer", chunk.text, "")
+            whole = chunk if whole is None else whole + chunk
     seconds = time.perf_counter() - start
-    out.print()
+    lines.flush()
     assert whole is not None  # noqa: S101 - a stream always ends in a final chunk
-    usage: dict[str, Any] = dict(whole.usage_metadata or {})
-    output = usage.get("output_tokens", 0)
-    reasoning_tokens = usage.get("output_token_details", {}).get("reasoning", 0)
     return {
-        "input_tokens": usage.get("input_tokens", 0),
-        "reasoning_tokens": reasoning_tokens,
-        "answer_tokens": output - reasoning_tokens,
-        "seconds_to_first_token": first,
+        "title": title,
+        "prompt": prompt,
+        "reasoning": whole.additional_kwargs.get(REASONING_KEY, ""),
+        "content": whole.text,
         "seconds": seconds,
-        "tokens_per_second": output / seconds,
-        "finish_reason": whole.response_metadata["finish_reason"],
+        "seconds_to_answer": first_answer,
+        "speculation": whole.response_metadata["speculation"],
     }
+
+
+class _Lines:
+    """Prints texts that are written at the same time, a whole line at once."""
+
+    def __init__(self, out: Console) -> None:
+        self._out = out
+        self._open: dict[str, tuple[str, str]] = {}
+
+    def add(self, label: str, text: str, style: str) -> None:
+        """Add text to a label's line; print the lines that it completes."""
+        before, _ = self._open.get(label, ("", ""))
+        *whole, rest = (before + text).split("\n")
+        for line in whole:
+            self._print(label, line, style)
+        self._open[label] = (rest, style)
+
+    def flush(self) -> None:
+        """Print the lines that have begun."""
+        for label, (rest, style) in self._open.items():
+            if rest:
+                self._print(label, rest, style)
+        self._open.clear()
+
+    def _print(self, label: str, line: str, style: str) -> None:
+        text = f"{label:>7} | {line}"
+        self._out.print(text, style=style, markup=False, highlight=False)
+
+
+def _show_table(out: Console, rows: list[dict[str, Any]]) -> None:
+    table = Table(title="tokens/steps of a plain engine, and with self-speculation")
+    for heading in ("prompt", "engine", "thinking", "answer", "seconds", "same"):
+        table.add_column(heading, no_wrap=True)
+    table.add_column("accepted by source")
+    for row in rows:
+        for mode in ("plain", "ssr"):
+            one = row[mode]
+            told = one["speculation"]
+            table.add_row(
+                one["title"] if mode == "plain" else "",
+                mode,
+                _tokens_in_steps(told, "reasoning"),
+                _tokens_in_steps(told, "answer"),
+                f"{one['seconds']:.1f}",
+                "" if mode == "plain" else ("yes" if row["same_answer"] else "no"),
+                _accepted(told),
+            )
+    out.print()
+    out.print(table)
+
+
+def _tokens_in_steps(told: dict[str, Any], phase: str) -> str:
+    tokens, steps = told[f"num_{phase}_tokens"], told[f"num_{phase}_steps"]
+    return f"{tokens}/{steps}"
+
+
+def _accepted(told: dict[str, Any]) -> str:
+    counts = {
+        name: source["num_accepted_draft_tokens"]
+        for name, source in told["sources"].items()
+    }
+    return ", ".join(f"{name} {n}" for name, n in counts.items() if n) or "-"

@@ -139,6 +139,9 @@ class Lifecycle:
             The tokens by phase, without markers. Tokens before a model opens its
             reasoning are the answer's, for they may be all there is.
         """
+        if self.phase is Phase.ANSWER:  # nothing ends it: no need to look
+            self.num_answer_tokens += len(tokens)
+            return [Span(Phase.ANSWER, list(tokens))] if tokens else []
         spans: list[Span] = []
         for token in tokens:
             self._step(token, spans)

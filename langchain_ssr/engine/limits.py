@@ -39,6 +39,11 @@ def max_proposal(
 
 def cut(tokens: Sequence[int], stop_ids: Collection[int], vocab_size: int) -> list[int]:
     """Cut a proposal after the first token that stops, and before a foreign one."""
+    if not tokens:
+        return []
+    inside = min(tokens) >= 0 and max(tokens) < vocab_size
+    if inside and not any(stop in tokens for stop in stop_ids):
+        return list(map(int, tokens))
     kept: list[int] = []
     for token in tokens:
         if not 0 <= token < vocab_size:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from langchain_ssr.engine.budget import DraftBudget
+from langchain_ssr.engine.draft_text import WINDOW
 from langchain_ssr.engine.lifecycle import (
     Draft,
     DraftEnd,
@@ -61,6 +62,7 @@ class RequestState:
         self.asked = asked
         self.reason = reason
         self.failed = False
+        self.report_each_step = False
         self.lifecycle = Lifecycle(markers, prompt)
         self.budget = DraftBudget(settings)
         self.thinking: ThinkingCount | None = None
@@ -78,6 +80,7 @@ class RequestState:
         self._matcher = Matcher(prompt, prediction) if settings.speculation else None
         self._numbers: list[int] = []  # the drafts' numbers in the matcher
         self._opening: list[int] = []
+        self._shown: dict[int, int] = {}
         self._proposal: Proposal | None = None
         if self.phase is Phase.ANSWER and self._matcher:
             self._matcher.start_answer()
@@ -245,6 +248,24 @@ class RequestState:
         start, _ = self._draft_times[draft.index]
         self._draft_times[draft.index] = (start, time.monotonic())
         self.event("draft_ended", index=draft.index, finish_reason=str(reason))
+
+    def draft_window(self) -> dict[str, Any] | None:
+        """Return the newest tokens of the running draft for who watches drafts.
+
+        It overlaps with what was returned before, for reports may be lost on the way.
+        """
+        draft = self.lifecycle.running
+        if draft is None or not self.settings.stream_drafts:
+            return None
+        if len(draft.tokens) == self._shown.get(draft.index, 0):
+            return None
+        offset = max(0, self._shown.get(draft.index, 0) - WINDOW)
+        self._shown[draft.index] = len(draft.tokens)
+        return {
+            "index": draft.index,
+            "offset": offset,
+            "token_ids": draft.tokens[offset:],
+        }
 
     def add_source(self, tokens: Sequence[int]) -> None:
         """Add a finished draft of somebody else as a source."""

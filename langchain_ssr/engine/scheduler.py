@@ -16,7 +16,6 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from vllm.logger import init_logger
-from vllm.v1.core.sched.async_scheduler import AsyncScheduler
 from vllm.v1.core.sched.output import SchedulerOutput
 from vllm.v1.core.sched.scheduler import Scheduler
 from vllm.v1.engine import EngineCoreOutput, EngineCoreOutputs
@@ -110,6 +109,7 @@ class SSRMixin(_Base):
             own += each.outputs
         for output in own:
             self._guard(output.request_id, self._take_answer, output, accepted)
+            self._guard(output.request_id, self._report, output)
         self._guard(None, self._settle)
         return outputs
 
@@ -125,6 +125,11 @@ class SSRMixin(_Base):
 
     def update_draft_token_ids(self, draft_token_ids: DraftTokenIds) -> None:
         """Ignore what the worker proposes: nothing."""
+
+    def update_draft_token_ids_in_output(
+        self, draft_token_ids: DraftTokenIds, scheduler_output: SchedulerOutput
+    ) -> None:
+        """Leave what is proposed in a scheduled step as it is."""
 
     def _free_request(self, request: Request, *args: Any, **kwargs: Any) -> Any:
         """Note the end of a request, whatever ended it."""
@@ -170,8 +175,8 @@ class SSRMixin(_Base):
         if state is None:
             return
         state.failed = True
-        if state.child_id:
-            self._to_cut[state.child_id] = DraftEnd.DROPPED
+        if (child_id := state.child_id) and child_id in self.requests:
+            self._to_cut[child_id] = DraftEnd.DROPPED
         if request := self.requests.get(request_id):
             request.spec_token_ids = []
 
@@ -188,6 +193,7 @@ class SSRMixin(_Base):
         asked = raw.pop("asked", asked)
         prediction = raw.pop("prediction_token_ids", None)
         reason = raw.pop("reason", None)
+        each_step = raw.pop("report_each_step", bool(request.sampling_params.stop))
         settings = SpeculationSettings.model_validate({**self._defaults, **raw})
         if not settings.speculation:
             reason = "disabled"
@@ -205,6 +211,7 @@ class SSRMixin(_Base):
             thinking_budget=request.sampling_params.thinking_token_budget,
             reason=reason,
         )
+        self._states[request.request_id].report_each_step = each_step
 
     def _take_answer(
         self, output: EngineCoreOutput, accepted: dict[str, tuple[int, int]]
@@ -226,11 +233,20 @@ class SSRMixin(_Base):
                 self._fork(request, state, budget)
         if output.finish_reason is not None and state.child_id:
             self._end_child(state.child_id, DraftEnd.CUT)
-        if state.asked and (
-            output.finish_reason is not None or state.phase is not Phase.REASONING
-        ):
+
+    def _report(self, output: EngineCoreOutput) -> None:
+        """Put the report so far beside the tokens of the answer."""
+        state = self._states.get(output.request_id)
+        if state is None or not state.asked:
+            return
+        thinks = state.phase is Phase.REASONING and not state.failed
+        # A stop string is found in the front end, on an output like any other.
+        if output.finish_reason is not None or (state.report_each_step and not thinks):
             params = output.kv_transfer_params or {}
             output.kv_transfer_params = {**params, KEY: state.report()}
+        elif draft := state.draft_window():
+            params = output.kv_transfer_params or {}
+            output.kv_transfer_params = {**params, KEY: {"draft": draft}}
 
     # --- drafts -----------------------------------------------------------------
 
@@ -297,34 +313,33 @@ class SSRMixin(_Base):
 
     def _end_child(self, child_id: str, reason: DraftEnd) -> None:
         """End a draft at once; only where vLLM does not walk its queues."""
-        state = self._states.get(self._parent_of.get(child_id, ""))
-        if state is not None and state.child_id == child_id:
-            state.end_draft(reason)
         if child_id in self.requests:
             super().finish_requests(child_id, RequestStatus.FINISHED_ABORTED)
+        self._note_end(child_id, reason)
+
+    def _note_end(self, child_id: str, reason: DraftEnd) -> None:
+        parent_id = self._parent_of.get(child_id, "")
+        state = self._states.get(parent_id)
+        if state is not None and state.child_id == child_id:
+            self._guard(parent_id, state.end_draft, reason)
 
     def _settle(self) -> None:
         """Cut what must go, and forget what has ended."""
         while self._to_cut or self._ended:
             for child_id in list(self._to_cut):
                 self._end_child(child_id, self._to_cut.pop(child_id))
-            ended, self._ended = self._ended, []
-            for request_id in ended:
-                if parent_id := self._parent_of.get(request_id):
-                    self._drafters.pop(request_id, None)
-                    self._waited.discard(request_id)
-                    parent = self._states.get(parent_id)
-                    if parent is not None and parent.child_id == request_id:
-                        parent.end_draft(DraftEnd.DROPPED)
-                    continue
-                state = self._states.pop(request_id, None)
-                if state is None:
-                    continue
-                if state.child_id:
-                    self._to_cut[state.child_id] = DraftEnd.CUT
-                state.lifecycle.finish()
+            while self._ended:
+                request_id = self._ended.pop()
+                if request_id in self._parent_of:
+                    self._note_end(request_id, DraftEnd.DROPPED)
+                elif state := self._states.pop(request_id, None):
+                    if state.child_id:
+                        self._to_cut[state.child_id] = DraftEnd.CUT
+                    state.lifecycle.finish()
         for child_id in [c for c in self._parent_of if c not in self.requests]:
             del self._parent_of[child_id]
+            self._drafters.pop(child_id, None)
+            self._waited.discard(child_id)
 
     # --- proposals --------------------------------------------------------------
 
@@ -391,6 +406,8 @@ class SSRMixin(_Base):
         limit = self._max_proposal(request, budget)
         try:
             tokens = state.propose(limit)
+            if not tokens:
+                return []
             stops = request.sampling_params.all_stop_token_ids
             tokens = limits.cut(tokens, stops, self._vocab_size)
             return self.structured_output_manager.validate_tokens(request, tokens)
@@ -442,9 +459,10 @@ class SSRMixin(_Base):
 
 
 def _is_decoding(request: Request) -> bool:
-    """Whether one token is left to compute, and no prefill chunk is open."""
+    """Whether one token is left to compute, no prefill chunk is open, none is out."""
     left = request.num_tokens - request.num_computed_tokens
-    return left == 1 and not request.is_prefill_chunk
+    at_rest = not request.is_prefill_chunk and not request.num_in_flight_tokens
+    return left == 1 and at_rest
 
 
 def _raise(error: Exception) -> None:
@@ -453,7 +471,3 @@ def _raise(error: Exception) -> None:
 
 class SSRScheduler(SSRMixin, Scheduler):
     """vLLM's scheduler with self-speculation."""
-
-
-class SSRAsyncScheduler(SSRMixin, AsyncScheduler):
-    """vLLM's asynchronous scheduler with self-speculation. Not offered to users yet."""

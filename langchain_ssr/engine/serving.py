@@ -20,6 +20,7 @@ from vllm.entrypoints.serve.engine.protocol import ErrorResponse
 from vllm.exceptions import VLLMValidationError
 from vllm.outputs import RequestOutput
 
+from langchain_ssr.engine.draft_text import DraftReader
 from langchain_ssr.settings import SpeculationSettings, describe
 
 KEY = "ssr"
@@ -70,6 +71,8 @@ class SSRServingChat(OpenAIServingChat):
             )
         if (request.n or 1) > 1:
             raw["reason"] = "n"
+        if request.stop:  # the front end may end the request at any step
+            raw["report_each_step"] = True
         return json.dumps(raw)
 
     async def chat_completion_full_generator(
@@ -97,11 +100,13 @@ class SSRServingChat(OpenAIServingChat):
         **kwargs: Any,
     ) -> AsyncGenerator[str, None]:
         """Answer in chunks, with the report in `metrics.ssr` of the usage chunk."""
-        reports = _Reports(result_generator)
+        reports = _Reports(result_generator, self.renderer.tokenizer)
         events = super().chat_completion_stream_generator(
             request, reports.outputs(), *args, **kwargs
         )
         async for event in events:
+            for draft in reports.take_drafts():
+                yield _draft_event(event, draft)
             if reports.last is not None and '"choices":[]' in event:
                 chunk = json.loads(event.removeprefix(_DATA))
                 chunk.setdefault("metrics", {})[KEY] = reports.last
@@ -110,19 +115,46 @@ class SSRServingChat(OpenAIServingChat):
                 yield event
 
 
+def _draft_event(event: str, draft: tuple[int, str]) -> str:
+    """Make a stream event with draft text, in front of one of vLLM's."""
+    data = event.removeprefix(_DATA).strip()
+    like = json.loads(data) if data.startswith("{") else {}
+    index, text = draft
+    delta = {"ssr_draft": {"index": index, "text": text}}
+    chunk = {
+        **{name: like[name] for name in ("id", "object", "model") if name in like},
+        "choices": [{"index": 0, "delta": delta, "finish_reason": None}],
+    }
+    return f"{_DATA}{json.dumps(chunk)}\n\n"
+
+
 class _Reports:
     """Takes the scheduler's reports out of what the engine hands back."""
 
-    def __init__(self, source: AsyncIterator[RequestOutput]) -> None:
+    def __init__(
+        self, source: AsyncIterator[RequestOutput], tokenizer: Any = None
+    ) -> None:
         self._source = source
+        self._reader = DraftReader(tokenizer)
+        self._drafts: list[tuple[int, str]] = []
         self.last: dict[str, Any] | None = None
+
+    def take_drafts(self) -> list[tuple[int, str]]:
+        """Return new draft text since the last call: number and text."""
+        drafts, self._drafts = self._drafts, []
+        return drafts
 
     async def outputs(self) -> AsyncGenerator[RequestOutput, None]:
         """Yield the engine's outputs without reports; remember the last one."""
         async for output in self._source:
             params = output.kv_transfer_params
             if params and KEY in params:
-                self.last = params[KEY]
+                report = params[KEY]
+                if draft := report.pop("draft", None):
+                    new = self._reader.read(draft)
+                    self._drafts += [new] if new else []
+                if report:
+                    self.last = report
                 rest = {k: v for k, v in params.items() if k != KEY}
                 output.kv_transfer_params = rest or None
             yield output

@@ -11,6 +11,8 @@ _SHIFT = 32
 """A place is kept as one int, `sequence << _SHIFT | position`: ints are smaller than
 tuples, and the garbage collector need not visit them."""
 _MASK = (1 << _SHIFT) - 1
+_FEW = 8
+"""Tokens up to which a plain loop is faster than one over zipped slices."""
 _NOWHERE = -1
 
 
@@ -86,6 +88,12 @@ class SuffixIndex:
             size, newest, older = level.size, level.newest, level.older[number]
             # An n-gram gets its place only when the token after it is known.
             first = max(size, old)
+            if len(tokens) <= _FEW:
+                for position in range(first, len(sequence)):
+                    key = hash(tuple(sequence[position - size : position]))
+                    older.append(newest.get(key, _NOWHERE))
+                    newest[key] = number << _SHIFT | position
+                continue
             window = sequence[first - size : -1]
             grams = zip(*(window[i:] for i in range(size)), strict=False)
             for place, key in enumerate(map(hash, grams), number << _SHIFT | first):

@@ -23,6 +23,7 @@ from langchain_core.messages.ai import (
 from langchain_core.messages.tool import invalid_tool_call, tool_call, tool_call_chunk
 from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
 
+from langchain_ssr.callbacks import DraftText
 from langchain_ssr.stats import SpeculationStats
 from langchain_ssr.wire.requests import REASONING_KEY
 
@@ -196,6 +197,14 @@ class StreamReader:
         )
         info = {"logprobs": logprobs} if logprobs else None
         return ChatGenerationChunk(message=message, generation_info=info)
+
+    @staticmethod
+    def draft(chunk: Mapping[str, Any]) -> DraftText | None:
+        """Return the piece of an early draft that a chunk holds, if it does."""
+        for choice in chunk.get("choices") or []:
+            if piece := (choice.get("delta") or {}).get("ssr_draft"):
+                return DraftText(index=int(piece["index"]), text=str(piece["text"]))
+        return None
 
     def _index_of(self, call: Mapping[str, Any]) -> int:
         """Number calls by their ids: some servers send index 0 for every call."""

@@ -135,6 +135,46 @@ def test_four_threads_at_once(smollm2: ChatSSR) -> None:
     assert answers == ["The capital of France is Paris."] * 4
 
 
+def test_a_prediction_saves_steps(smollm2: ChatSSR) -> None:
+    prompt = "Count from one to ten in words."
+    answer = smollm2.invoke(prompt)
+    again = smollm2.invoke(prompt, prediction=str(answer.content))
+    assert again.content == answer.content
+    told = again.response_metadata["speculation"]
+    assert told["sources"]["prediction"]["num_accepted_draft_tokens"] > 10
+    steps = answer.response_metadata["speculation"]["num_answer_steps"]
+    assert told["num_answer_steps"] < steps / 2
+
+
+@pytest.mark.parametrize("speculation", [True, False])
+def test_stop_strings_count_in_the_answer_only(
+    smollm2: ChatSSR, speculation: bool
+) -> None:
+    settings = {"enable_thinking": True, "thinking_budget": 40, "max_tokens": 110}
+    whole = smollm2.invoke(STACK, **settings)
+    reasoning = whole.additional_kwargs["reasoning_content"]
+    stop = "self"
+    assert stop in reasoning
+    expected, rest = str(whole.content).split(stop, maxsplit=1)
+    assert rest
+    settings |= {"stop": [stop], "speculation": speculation}
+    for message in (
+        smollm2.invoke(STACK, **settings),
+        merged(list(smollm2.stream(STACK, **settings))),
+    ):
+        assert message.additional_kwargs["reasoning_content"] == reasoning
+        assert message.content == expected
+        assert message.response_metadata["finish_reason"] == "stop"
+        assert message.response_metadata["stop_reason"] == stop
+        used = message.usage_metadata["output_tokens"]
+        assert used < whole.usage_metadata["output_tokens"]
+        # The last token kept is the one that completed the stop string.
+        logprobs = smollm2.invoke(STACK, **settings, logprobs=True)
+        content = logprobs.response_metadata["logprobs"]["content"]
+        assert len(content) == used
+        assert stop in "".join(token["token"] for token in content[-3:])
+
+
 def test_several_answers(smollm2: ChatSSR) -> None:
     result = smollm2.generate(
         [[HumanMessage(CAPITAL)]], n=2, temperature=1.0, seed=1, max_tokens=6

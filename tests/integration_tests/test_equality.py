@@ -211,7 +211,8 @@ def test_equal_under_pressure(
 ) -> None:
     shape = "qwen3"
     cases = cases_for(shape, 3)[::3]
-    if "num_gpu_blocks_override" in engine:
+    if "num_gpu_blocks_override" in engine:  # prompts with tools do not fit
+        cases = [case for case in cases if "tools" not in case.settings]
         engine = {**engine, "max_model_len": 384}
     llm = pool.model(shape, engine_kwargs=engine, enable_thinking=True)
     missing = [c for c in cases if (shape, c.plain_key) not in plain._answers]
@@ -223,7 +224,12 @@ def test_equal_under_pressure(
 
 def test_cancelled_parents_leave_nothing_behind(pool: EnginePool) -> None:
     llm = pool.model("qwen3", num_speculative_tokens=K, enable_thinking=True)
-    settings = {"draft_budget": 8, "max_tokens": 1500, "thinking_budget": 1000}
+    settings = {
+        "draft_budget": 8,
+        "max_tokens": 1500,
+        "thinking_budget": 1000,
+        "extra_body": {"ignore_eos": True},
+    }
 
     async def leave(after: int) -> None:
         stream = llm.astream(PROMPTS[after % 3], **settings)

@@ -57,7 +57,7 @@ def test_engine_info_describes_the_engine(tiny: ChatSSR) -> None:
     assert info["reasoning_parser"] == "qwen3"
     assert info["tool_call_parser"] == "hermes"
     assert info["num_kv_blocks"] > 100
-    assert info["speculation"] is False
+    assert info["speculation"] is True
 
 
 def test_copies_share_the_engine(tiny: ChatSSR) -> None:
