@@ -5,7 +5,7 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 export VENV
 
-.PHONY: setup demo test unit integration lint format mutants model clean
+.PHONY: setup demo test unit integration equality mutants lint format model clean
 
 setup:
 	@$(PYTHON) scripts/bootstrap.py
@@ -23,6 +23,12 @@ unit: setup
 
 integration: model
 	@$(BIN)/python -m pytest tests/integration_tests
+
+equality: model
+	@$(BIN)/python -m pytest tests/integration_tests/test_equality.py -q -s
+
+mutants: setup
+	@$(BIN)/python scripts/mutants.py
 
 lint: setup
 	@$(BIN)/ruff check .
