@@ -113,7 +113,7 @@ class SpeculationStats(_Stats):
             usage: The response's `usage`.
             metrics: vLLM's per-request `metrics`, times in milliseconds.
         """
-        plain = cls.off(None, usage, metrics)
+        plain = cls.off(None, usage, {**metrics, "speculative_decoding": None})
         steps = report["num_reasoning_steps"] + report["num_answer_steps"]
         tokens = plain.num_reasoning_tokens + plain.num_answer_tokens
         return plain.model_copy(
@@ -138,7 +138,10 @@ class SpeculationStats(_Stats):
         usage: Mapping[str, Any],
         metrics: Mapping[str, Any] | None,
     ) -> SpeculationStats:
-        """Describe an answer that was decoded one token a step.
+        """Describe an answer in which SSR had no part.
+
+        vLLM may speculate by a method of its own, and does not say in which phase. The
+        steps that this saved are counted for the answer first.
 
         Args:
             reason: Why nothing was speculated.
@@ -148,6 +151,10 @@ class SpeculationStats(_Stats):
         details = usage.get("completion_tokens_details") or {}
         reasoning = int(details.get("reasoning_tokens") or 0)
         answer = int(usage.get("completion_tokens") or 0) - reasoning
+        block = (metrics or {}).get("speculative_decoding")
+        accepted = int(block["num_accepted_draft_tokens"]) if block else 0
+        saved = min(accepted, reasoning + answer)
+        saved_in_answer = min(saved, answer)
         known = {
             name: value
             for name, value in (metrics or {}).items()
@@ -157,10 +164,20 @@ class SpeculationStats(_Stats):
             reason=reason,
             num_reasoning_tokens=reasoning,
             num_answer_tokens=answer,
-            num_reasoning_steps=reasoning,
-            num_answer_steps=answer,
+            num_reasoning_steps=reasoning - (saved - saved_in_answer),
+            num_answer_steps=answer - saved_in_answer,
+            num_saved_steps=saved,
+            speculative_decoding=block,
             timing=Timing.model_validate(known),
         )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return a JSON-safe dictionary; without what only "detailed" fills in."""
+        whole = self.model_dump(mode="json")
+        for name in ("spans", "timeline"):
+            if whole[name] is None:
+                del whole[name]
+        return whole
 
     def __str__(self) -> str:
         """One line for a person."""

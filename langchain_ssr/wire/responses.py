@@ -79,7 +79,7 @@ def response_metadata(
         "model_provider": PROVIDER,
         "system_fingerprint": response.get("system_fingerprint"),
         "token_usage": response.get("usage"),
-        "speculation": stats_from_wire(response).model_dump(mode="json"),
+        "speculation": stats_from_wire(response).to_dict(),
     }
     optional = ("id", "stop_reason", "system_fingerprint")
     return {

@@ -80,3 +80,22 @@ def test_line_for_a_person():
     assert str(SpeculationStats(mode="ssr", num_saved_steps=3)) == (
         "speculation ssr: 0 tokens (0 reasoning) in 0 steps, 3 saved"
     )
+
+
+def test_steps_saved_by_vllms_own_method_are_counted():
+    usage = {
+        "completion_tokens": 100,
+        "completion_tokens_details": {"reasoning_tokens": 70},
+    }
+    block = {"num_accepted_draft_tokens": 40, "num_spec_steps": 9}
+    stats = SpeculationStats.off("disabled", usage, {"speculative_decoding": block})
+    assert stats.speculative_decoding == block
+    assert (stats.num_reasoning_steps, stats.num_answer_steps) == (60, 0)
+    assert stats.num_saved_steps == 40
+
+
+def test_only_detailed_statistics_hold_spans():
+    told = SpeculationStats().to_dict()
+    assert "spans" not in told
+    assert "timeline" not in told
+    assert SpeculationStats(spans=[["decoded", 2]]).to_dict()["spans"]

@@ -1,0 +1,90 @@
+"""What the parts of the SSR scheduler share: state, and the guard of every hook."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from vllm.logger import init_logger
+from vllm.v1.request import Request
+
+from langchain_ssr.engine.lifecycle import DraftEnd
+from langchain_ssr.engine.markers import find_markers, is_hybrid
+from langchain_ssr.engine.request_state import RequestState
+
+if TYPE_CHECKING:
+    from vllm.v1.core.sched.scheduler import Scheduler as _Base
+else:
+    _Base = object
+
+logger = init_logger(__name__)
+
+KEY = "ssr"
+"""Where settings come in (`extra_args`) and reports go out (`kv_transfer_params`)."""
+
+
+class SSRBase(_Base):
+    """State beside a vLLM scheduler.
+
+    Attributes:
+        _states: What is known of each real request, by request id.
+        _parent_of: The parent of each draft, by the draft's request id.
+        _drafters: What a draft is proposed from, by the draft's request id.
+        _to_cut: Drafts that end at the next quiet moment, and why.
+        _waited: Drafts that waited through a whole step.
+        _ended: Requests that ended since the last quiet moment.
+        _updating: Whether vLLM is in the middle of `update_from_output`.
+    """
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        """Create vLLM's scheduler and what SSR keeps beside it."""
+        super().__init__(*args, **kwargs)
+        self._states: dict[str, RequestState] = {}
+        self._parent_of: dict[str, str] = {}
+        self._drafters: dict[str, RequestState] = {}
+        self._to_cut: dict[str, DraftEnd] = {}
+        self._waited: set[str] = set()
+        self._ended: list[str] = []
+        self._updating = False
+        self._complained: set[str] = set()
+        self._markers = find_markers(
+            self.vllm_config,
+            getattr(self.structured_output_manager, "tokenizer", None),
+        )
+        self._vocab_size = self.vllm_config.model_config.get_vocab_size()
+        self._hybrid = is_hybrid(self.vllm_config)
+        options = self.vllm_config.additional_config or {}
+        self._defaults = options.get(KEY, {}) if isinstance(options, dict) else {}
+        # vLLM would pad one-token requests with K proposals of -1.
+        self.dynamic_sd_lookup = [self.num_spec_tokens] * (
+            self.max_num_running_reqs + 1
+        )
+
+    def _guard(
+        self, request_id: str | None, hook: Callable[..., None], *args: Any
+    ) -> None:
+        """Run a hook; a failure costs the request its speed-up and nothing else."""
+        try:
+            hook(*args)
+        except Exception as error:
+            name = getattr(hook, "__name__", "hook")
+            if name not in self._complained:
+                self._complained.add(name)
+                logger.exception("SSR is off for a request: %s failed", name)
+            for failed in [request_id] if request_id else list(self._states):
+                self._give_up(failed, error)
+
+    def _give_up(self, request_id: str, error: Exception) -> None:
+        del error
+        state = self._states.get(request_id)
+        if state is None:
+            return
+        state.failed = True
+        if (child_id := state.child_id) and child_id in self.requests:
+            self._to_cut[child_id] = DraftEnd.DROPPED
+        if request := self.requests.get(request_id):
+            request.spec_token_ids = []
+
+    def _state_of(self, request: Request) -> RequestState | None:
+        request_id = request.request_id
+        return self._states.get(request_id) or self._drafters.get(request_id)
