@@ -125,6 +125,7 @@ class SpeculationStats(_Stats):
                     name: SourceStats.model_validate(count)
                     for name, count in report["sources"].items()
                 },
+                "timing": plain.timing.model_copy(update=report.get("timing") or {}),
                 "overhead": Overhead.model_validate(report["overhead"]),
                 "spans": report.get("spans"),
                 "timeline": report.get("timeline"),

@@ -75,7 +75,9 @@ class RequestState:
         self.num_rejected_tokens = 0
         self.spans: list[list[Any]] = []
         self.timeline: list[dict[str, Any]] = []
-        self._start = time.monotonic()
+        self._start = self._last = time.monotonic()
+        self._reasoned: float | None = None
+        self._drafted: float | None = None
         self._draft_times: dict[int, tuple[float, float | None]] = {}
         self._matcher = Matcher(prompt, prediction) if settings.speculation else None
         self._numbers: list[int] = []  # the drafts' numbers in the matcher
@@ -143,6 +145,7 @@ class RequestState:
         """
         before = self.phase
         self.num_steps[before] += 1
+        self._last = time.monotonic()
         if self.thinking is not None:
             self.thinking.advance(tokens)
         if self.settings.speculation_stats == "detailed":
@@ -152,6 +155,7 @@ class RequestState:
         if self._matcher is not None:
             self._feed(self._matcher, before, spans)
         if began and self.lifecycle.has_reasoned:
+            self._reasoned = self._last
             self.event("reasoning_ended")
         return began
 
@@ -235,6 +239,8 @@ class RequestState:
         draft = self.lifecycle.running
         if draft is None or not tokens:
             return
+        if self._drafted is None:
+            self._drafted = time.monotonic()
         self.lifecycle.extend_draft(tokens)
         if self._matcher is not None:
             self._matcher.extend_draft(self._numbers[draft.index], tokens)
@@ -311,10 +317,22 @@ class RequestState:
                 ),
             },
         }
+        report["timing"] = self._timing()
         if self.settings.speculation_stats == "detailed":
             report["spans"] = [list(span) for span in self.spans]
             report["timeline"] = list(self.timeline)
         return report
+
+    def _timing(self) -> dict[str, float | None]:
+        """Return durations in milliseconds, as the engine saw them."""
+        still_thinks = self.phase is Phase.REASONING
+        reasoned = self._last if still_thinks else self._reasoned
+        answering = self._reasoned or (None if still_thinks else self._start)
+        return {
+            "time_to_first_draft_ms": _milliseconds(self._start, self._drafted),
+            "reasoning_time_ms": _milliseconds(self._start, reasoned),
+            "answer_time_ms": _milliseconds(answering, self._last),
+        }
 
     def _describe(self, draft: Draft) -> Mapping[str, Any]:
         start, end = self._draft_times[draft.index]
@@ -329,3 +347,7 @@ class RequestState:
             "finish_reason": str(draft.end) if draft.end else None,
             "duration_ms": ((end or time.monotonic()) - start) * 1e3,
         }
+
+
+def _milliseconds(start: float | None, end: float | None) -> float | None:
+    return None if start is None or end is None else (end - start) * 1e3

@@ -30,7 +30,7 @@ def essence(message: AIMessage) -> dict[str, Any]:
     usage = dict(message.usage_metadata or {})
     usage.pop("input_token_details", None)  # depends on what is in the prefix cache
     speculation = dict(message.response_metadata["speculation"])
-    speculation.pop("timing")
+    speculation.pop("timing")  # measured, never equal
     return {
         "content": message.content,
         "reasoning": message.additional_kwargs.get("reasoning_content"),

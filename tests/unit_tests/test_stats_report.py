@@ -96,18 +96,21 @@ def test_a_requests_report_becomes_statistics():
     (draft,) = stats.drafts
     assert draft["finish_reason"] == "stop"
     assert draft["num_accepted_draft_tokens"] == 3
+    timing = given.pop("timing")
     for name, value in dumped(stats).items():
         if name in given:
             assert value == given[name], name
+    assert stats.timing.reasoning_time_ms == timing["reasoning_time_ms"] > 0
+    assert stats.timing.time_to_first_draft_ms == timing["time_to_first_draft_ms"]
+    assert stats.timing.answer_time_ms == timing["answer_time_ms"]
 
 
 def test_statistics_do_not_change_the_report():
     given, before = real_report(), real_report()
     SpeculationStats.from_report(given, usage(6, 1), {})
-    given["drafts"][0].pop("duration_ms")
-    before["drafts"][0].pop("duration_ms")
-    given.pop("timeline")
-    before.pop("timeline")
+    for report in (given, before):
+        report["drafts"][0].pop("duration_ms")
+        del report["timeline"], report["timing"]
     assert given == before
 
 
