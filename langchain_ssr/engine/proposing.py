@@ -39,10 +39,12 @@ class Proposing(SSRBase):
         first row. One proposal anywhere in the step puts that right; it is verified
         like any other.
         """
+        # A preempted request may come back in this step: all count, not only `running`.
+        all_counts = (state.thinking for state in self._states.values())
+        if not any(count is not None and count.forces for count in all_counts):
+            return
         states = [self._states.get(r.request_id) for r in self.running]
         counts = [s.thinking if s is not None else None for s in states]
-        if not any(count is not None and count.forces for count in counts):
-            return
         if len(self.running) + len(self.waiting) < 2:  # noqa: PLR2004 - one row
             return
         if any(request.spec_token_ids for request in self.running):

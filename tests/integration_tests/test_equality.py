@@ -168,6 +168,25 @@ def check(
     assert not own.different, "\n".join(own.different[:5])
 
 
+def ask_in_groups(llm: ChatSSR, cases: list[Case]) -> list[Answer]:
+    """Ask eight at a time, but never with and without a thinking budget together.
+
+    In vLLM 0.32, with or without speculation, a request that moves to the row of one
+    that ended or was preempted while thinking inherits its thinking budget, unless it
+    has one of its own.
+    """
+    answers: dict[int, Answer] = {}
+    for budgeted in (True, False):
+        group = [
+            (i, case)
+            for i, case in enumerate(cases)
+            if ("thinking_budget" in case.settings) is budgeted
+        ]
+        answered = asyncio.run(ask_all(llm, [c for _, c in group], speculate=True))
+        answers |= {i: a for (i, _), a in zip(group, answered, strict=True)}
+    return [answers[i] for i in range(len(cases))]
+
+
 SHAPES = ("qwen3", "llama", "gemma4")
 
 
@@ -185,7 +204,7 @@ def test_equal_to_the_stock_engine(
     settings = {"enable_thinking": True, "engine_kwargs": reasoning_engine(shape)}
     plain.ask(pool.model(shape, speculation=False, **settings), shape, cases)
     llm = pool.model(shape, num_speculative_tokens=K, **settings)
-    together = asyncio.run(ask_all(llm, cases, speculate=True))
+    together = ask_in_groups(llm, cases)
     check(tally, plain, shape, cases, together)
     alone = cases[:: 7 if shape == "qwen3" else 11]
     answers = asyncio.run(ask_all(llm, alone, speculate=True, at_once=1))
@@ -217,7 +236,7 @@ def test_equal_under_pressure(
     llm = pool.model(shape, engine_kwargs=engine, enable_thinking=True)
     missing = [c for c in cases if (shape, c.plain_key) not in plain._answers]
     assert not missing, "runs after test_equal_to_the_stock_engine"
-    answers = asyncio.run(ask_all(llm, cases, speculate=True))
+    answers = ask_in_groups(llm, cases)
     check(tally, plain, shape, cases, answers)
     assert_idle(llm)
 
@@ -226,6 +245,7 @@ def test_cancelled_parents_leave_nothing_behind(pool: EnginePool) -> None:
     llm = pool.model("qwen3", num_speculative_tokens=K, enable_thinking=True)
     settings = {
         "draft_budget": 8,
+        "num_speculative_tokens": 1,  # many chunks
         "max_tokens": 1500,
         "thinking_budget": 1000,
         "extra_body": {"ignore_eos": True},

@@ -62,7 +62,9 @@ llm = ChatSSR(model={model!r}, max_tokens=5)
 print(len(llm.batch(["hi"] * 2)), flush=True)
 before = llm._embedded.running()
 try:
-    llm.invoke("hi", max_tokens=3500, extra_body={{"ignore_eos": True}})
+    llm.invoke(
+        "hi", max_tokens=3500, speculation=False, extra_body={{"ignore_eos": True}}
+    )
     print("too fast", flush=True)
 except KeyboardInterrupt:
     print("interrupted", flush=True)
