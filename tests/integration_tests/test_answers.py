@@ -157,7 +157,7 @@ def test_stop_strings_count_in_the_answer_only(
     assert stop in reasoning
     expected, rest = str(whole.content).split(stop, maxsplit=1)
     assert rest
-    settings |= {"stop": [stop], "speculation": speculation}
+    settings |= {"stop": [stop], "speculation": speculation, "logprobs": True}
     for message in (
         smollm2.invoke(STACK, **settings),
         merged(list(smollm2.stream(STACK, **settings))),
@@ -169,8 +169,7 @@ def test_stop_strings_count_in_the_answer_only(
         used = message.usage_metadata["output_tokens"]
         assert used < whole.usage_metadata["output_tokens"]
         # The last token kept is the one that completed the stop string.
-        logprobs = smollm2.invoke(STACK, **settings, logprobs=True)
-        content = logprobs.response_metadata["logprobs"]["content"]
+        content = message.response_metadata["logprobs"]["content"]
         assert len(content) == used
         assert stop in "".join(token["token"] for token in content[-3:])
 

@@ -114,10 +114,11 @@ def settings_for(shape: str) -> list[dict[str, Any]]:
 def cases_for(shape: str, prompts: int) -> list[Case]:
     """Every sampling setting with every draft setting, prompts in turn."""
     turn = itertools.cycle(PROMPTS[:prompts])
+    drafts = DRAFTS if shape == "qwen3" else DRAFTS[::2]
     return [
         Case(next(turn), settings, ssr)
         for settings in settings_for(shape)
-        for ssr in DRAFTS
+        for ssr in drafts
     ]
 
 
@@ -238,27 +239,4 @@ def test_equal_under_pressure(
     assert not missing, "runs after test_equal_to_the_stock_engine"
     answers = ask_in_groups(llm, cases)
     check(tally, plain, shape, cases, answers)
-    assert_idle(llm)
-
-
-def test_cancelled_parents_leave_nothing_behind(pool: EnginePool) -> None:
-    llm = pool.model("qwen3", num_speculative_tokens=K, enable_thinking=True)
-    settings = {
-        "draft_budget": 8,
-        "num_speculative_tokens": 1,  # many chunks
-        "max_tokens": 1500,
-        "thinking_budget": 1000,
-        "extra_body": {"ignore_eos": True},
-    }
-
-    async def leave(after: int) -> None:
-        stream = llm.astream(PROMPTS[after % 3], **settings)
-        for _ in range(after):
-            await anext(stream)
-        await stream.aclose()
-
-    async def leave_all() -> None:
-        await asyncio.gather(*(leave(after) for after in (1, 5, 12, 25, 40, 60)))
-
-    asyncio.run(leave_all())
     assert_idle(llm)

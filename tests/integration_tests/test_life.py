@@ -113,6 +113,29 @@ async def test_cancelling_ainvoke_ends_the_request(tiny: ChatSSR) -> None:
     await asyncio.to_thread(assert_idle, tiny)
 
 
+def test_cancelled_requests_leave_no_draft_behind(tiny: ChatSSR) -> None:
+    settings = {
+        "enable_thinking": True,
+        "draft_budget": 8,
+        "num_speculative_tokens": 1,  # many chunks
+        "max_tokens": 1500,
+        "thinking_budget": 1000,
+        "extra_body": {"ignore_eos": True},
+    }
+
+    async def leave(after: int) -> None:
+        stream = tiny.astream("hello there", **settings)
+        for _ in range(after):
+            await anext(stream)
+        await stream.aclose()
+
+    async def leave_all() -> None:
+        await asyncio.gather(*(leave(after) for after in (1, 5, 12, 25, 40, 60)))
+
+    asyncio.run(leave_all())
+    assert_idle(tiny)
+
+
 def test_a_killed_engine_is_reported_and_replaced(pool: EnginePool) -> None:
     llm = pool.model("qwen3")
     before = running(llm)
