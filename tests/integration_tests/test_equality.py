@@ -172,9 +172,9 @@ def check(
 def ask_in_groups(llm: ChatSSR, cases: list[Case]) -> list[Answer]:
     """Ask eight at a time, but never with and without a thinking budget together.
 
-    In vLLM 0.32, with or without speculation, a request that moves to the row of one
-    that ended or was preempted while thinking inherits its thinking budget, unless it
-    has one of its own.
+    In vLLM 0.32 (by its source, with or without speculation) a request that moves to
+    the row of one that ended or was preempted while thinking inherits its thinking
+    budget, unless it has one of its own.
     """
     answers: dict[int, Answer] = {}
     for budgeted in (True, False):
