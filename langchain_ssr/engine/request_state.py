@@ -70,7 +70,6 @@ class RequestState:
             self.thinking = ThinkingCount(markers, prompt, thinking_budget)
         self.counts = {source: SourceCount() for source in Source}
         self.child_id: str | None = None
-        self.child_failed = False
         self.num_steps = dict.fromkeys(Phase, 0)
         self.num_rejected_tokens = 0
         self.spans: list[list[Any]] = []
@@ -203,7 +202,7 @@ class RequestState:
 
     def draft_due(self) -> int | None:
         """Return the draft budget that was reached since the last call, if any."""
-        if self.phase is not Phase.REASONING or self.child_failed:
+        if self.phase is not Phase.REASONING:
             return None
         if (
             self.reason not in (None, "busy", "clamped")

@@ -166,6 +166,8 @@ class SSRMixin(Drafting, Proposing):
             request = self.requests.get(request_id)
             if request is not None and (budget := state.draft_due()) is not None:
                 self._fork(request, state, budget)
+        elif state.thinking is not None:  # others' rows depend on the count
+            state.thinking.advance(output.new_token_ids)
         if output.finish_reason is not None and state.child_id:
             self._end_child(state.child_id, DraftEnd.CUT)
 

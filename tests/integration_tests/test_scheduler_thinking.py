@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from langchain_ssr.engine.lifecycle import Lifecycle
 from langchain_ssr.engine.scheduler import SSRScheduler
 from tests.integration_tests.fake_engine import (
     OFTEN,
@@ -48,3 +49,20 @@ def test_rows_are_kept_apart(others):
     forced = engine.proposed("a") + engine.proposed("b")
     assert [len(tokens) for tokens in forced] == [1]
     assert forced == [[END]] or not others
+
+
+def test_rows_are_kept_apart_after_a_failure(monkeypatch):
+    """A request whose speculation failed still has its thinking counted."""
+
+    def broken(*_):
+        raise RuntimeError("injected")
+
+    monkeypatch.setattr(Lifecycle, "advance", broken)
+
+    def add(engine):
+        engine.add("a", [11, *WORDS, START], thinking_token_budget=13)
+        engine.add("b", [12, *WORDS, START])
+
+    engine = run(SSRScheduler, add, Script(budgets={11: 13}))
+    proposed = engine.proposed("a") + engine.proposed("b")
+    assert [len(tokens) for tokens in proposed] == [1]
