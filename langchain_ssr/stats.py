@@ -113,6 +113,8 @@ class SpeculationStats(_Stats):
             usage: The response's `usage`.
             metrics: vLLM's per-request `metrics`, times in milliseconds.
         """
+        if report["reason"] == "n":  # the report of one choice among several
+            return cls.off("n", usage, metrics)
         plain = cls.off(None, usage, {**metrics, "speculative_decoding": None})
         steps = report["num_reasoning_steps"] + report["num_answer_steps"]
         tokens = plain.num_reasoning_tokens + plain.num_answer_tokens

@@ -80,6 +80,7 @@ def speculation_arguments(num_speculative_tokens: int) -> dict[str, Any]:
     """
     return {
         "scheduler_cls": "langchain_ssr.engine.scheduler.SSRScheduler",
+        "worker_cls": "langchain_ssr.engine.worker.SSRWorker",
         "speculative_config": {
             "method": "custom_class",
             "model": "langchain_ssr.engine.proposer.NullProposer",
@@ -114,6 +115,13 @@ def engine_arguments(
             raise SettingsError(
                 f"engine_kwargs: {taken!r} is set by ChatSSR({instead}=...)"
             )
+    if num_speculative_tokens is not None:
+        for taken in speculation_arguments(num_speculative_tokens):
+            if taken in engine_kwargs:
+                raise SettingsError(
+                    f"engine_kwargs: {taken!r} is set by SSR. For an engine without it "
+                    "use ChatSSR(speculation=False)."
+                )
     arguments: dict[str, Any] = {
         "model": spec.path,
         "served_model_name": name,

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from langchain_ssr.engine import cpu_kernels
-
 
 class NullProposer:
     """Proposes nothing.
@@ -15,8 +13,7 @@ class NullProposer:
     """
 
     def __init__(self, vllm_config: Any) -> None:  # noqa: ARG002
-        """Accept the configuration; make sure that vLLM can verify proposals."""
-        cpu_kernels.register()
+        """Accept the configuration, as vLLM's interface has it."""
 
     def load_model(self, *args: Any, **kwargs: Any) -> None:
         """Load nothing."""

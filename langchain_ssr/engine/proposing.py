@@ -27,47 +27,6 @@ class Proposing(SSRBase):
             tokens = self._propose(request, state, budget)
             request.spec_token_ids = tokens
             budget -= len(tokens)
-        if budget > 0:
-            self._keep_rows_apart()
-
-    def _keep_rows_apart(self) -> None:
-        """Propose one token if vLLM is about to force a token in the wrong row.
-
-        In a step without any proposal, vLLM 0.32 takes the rows of its thinking
-        budgets for those of a step with proposals, where each request has as many
-        rows as proposed tokens: none. So every forced token lands in the batch's
-        first row. One proposal anywhere in the step puts that right; it is verified
-        like any other.
-        """
-        # A preempted request may come back in this step: all count, not only `running`.
-        all_counts = (state.thinking for state in self._states.values())
-        if not any(count is not None and count.forces for count in all_counts):
-            return
-        states = [self._states.get(r.request_id) for r in self.running]
-        counts = [s.thinking if s is not None else None for s in states]
-        if len(self.running) + len(self.waiting) < 2:  # noqa: PLR2004 - one row
-            return
-        if any(request.spec_token_ids for request in self.running):
-            return
-        rows = [
-            (request, count)
-            for request, count in zip(self.running, counts, strict=True)
-            if _is_decoding(request) and self._max_proposal(request, 1) == 1
-        ]
-        for request, count in rows:
-            free = count is None or count.room is None or count.room > 0
-            if free and not request.use_structured_output:
-                self._fill(request, request.all_token_ids[-1])
-                return
-        for request, count in rows:
-            if count is not None and count.forced_token is not None:
-                self._fill(request, count.forced_token)
-                return
-
-    def _fill(self, request: Request, token: int) -> None:
-        state = self._state_of(request)
-        if state is not None:
-            request.spec_token_ids = state.propose_filler(token)
 
     def _propose(self, request: Request, state: RequestState, budget: int) -> list[int]:
         limit = self._max_proposal(request, budget)

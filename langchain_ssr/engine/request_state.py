@@ -110,13 +110,6 @@ class RequestState:
         self._proposal = self._matcher.propose(limit)
         return self._proposal.tokens if self._proposal else []
 
-    def propose_filler(self, token: int) -> list[int]:
-        """Propose one token that the scheduler needs to be proposed."""
-        answering = self.phase is not Phase.REASONING
-        source = Source.ANSWER if answering else Source.REASONING
-        self._proposal = Proposal([token], source)
-        return [token]
-
     def count_proposal(self, num_proposed: int, num_accepted: int) -> None:
         """Count what became of the last proposal, before stops cut it."""
         if self._proposal is None or not num_proposed:

@@ -131,7 +131,7 @@ class SSRMixin(Drafting, Proposing):
         each_step = raw.pop("report_each_step", bool(request.sampling_params.stop))
         settings = SpeculationSettings.model_validate({**self._defaults, **raw})
         if not settings.speculation:
-            reason = "disabled"
+            reason = reason or "disabled"
         elif self._hybrid:
             reason = "hybrid_cpu"
             settings.speculation = False
@@ -166,8 +166,6 @@ class SSRMixin(Drafting, Proposing):
             request = self.requests.get(request_id)
             if request is not None and (budget := state.draft_due()) is not None:
                 self._fork(request, state, budget)
-        elif state.thinking is not None:  # others' rows depend on the count
-            state.thinking.advance(output.new_token_ids)
         if output.finish_reason is not None and state.child_id:
             self._end_child(state.child_id, DraftEnd.CUT)
 

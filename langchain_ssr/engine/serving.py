@@ -25,6 +25,8 @@ from langchain_ssr.settings import SpeculationSettings, describe
 
 KEY = "ssr"
 _DATA = "data: "
+_SEVERAL = {"speculation": False, "reason": "n"}
+"""Several choices fill the batch by themselves, and their reports would be of one."""
 
 
 class SSRServingChat(OpenAIServingChat):
@@ -41,7 +43,7 @@ class SSRServingChat(OpenAIServingChat):
         if KEY in xargs:
             xargs[KEY] = self._engine_settings(xargs[KEY], request)
         elif (request.n or 1) > 1:
-            xargs[KEY] = json.dumps({"reason": "n", "asked": False})
+            xargs[KEY] = json.dumps({**_SEVERAL, "asked": False})
         request.vllm_xargs = xargs or None
         return await super().create_chat_completion(request, raw_request)
 
@@ -69,8 +71,8 @@ class SSRServingChat(OpenAIServingChat):
             raw["prediction_token_ids"] = tokenizer.encode(
                 settings.prediction, add_special_tokens=False
             )
-        if (request.n or 1) > 1:
-            raw["reason"] = "n"
+        if (request.n or 1) > 1 and settings.speculation:
+            raw |= _SEVERAL
         if request.stop:  # the front end may end the request at any step
             raw["report_each_step"] = True
         return json.dumps(raw)

@@ -52,14 +52,3 @@ class ThinkingCount:
         if self._count is None:
             return None
         return max(0, self._budget - self._count - 2)
-
-    @property
-    def forces(self) -> bool:
-        """Whether vLLM forces this request's next token."""
-        return self._count is not None and self._count >= self._budget
-
-    @property
-    def forced_token(self) -> int | None:
-        """The first token of the forced text, if that is what is forced next."""
-        exactly = self._count == self._budget
-        return self._close[0] if exactly and len(self._close) == 1 else None

@@ -40,6 +40,7 @@ class Answer:
     """What an engine said."""
 
     token_ids: list[int]
+    other_choices: list[list[int]]
     finish_reason: str
     stop_reason: Any
     reasoning: str | None
@@ -75,6 +76,7 @@ async def ask(llm: ChatSSR, case: Case, *, speculate: bool) -> Answer:
 
     return Answer(
         token_ids=choice["token_ids"],
+        other_choices=[other["token_ids"] for other in raw["choices"][1:]],
         finish_reason=choice["finish_reason"],
         stop_reason=choice.get("stop_reason"),
         reasoning=message.get("reasoning"),
@@ -119,6 +121,7 @@ def compare(plain: Answer, other: Answer) -> str:
         return "different"
     same = (
         len(plain.token_ids) == len(other.token_ids)
+        and plain.other_choices == other.other_choices
         and plain.finish_reason == other.finish_reason
         and plain.stop_reason == other.stop_reason
         and plain.reasoning == other.reasoning
@@ -164,10 +167,11 @@ def describe(case: Case, plain: Answer, other: Answer) -> str:
 def check_invariants(answer: Answer) -> None:
     """Check the arithmetic of one answer's statistics (design of the schema)."""
     stats = answer.speculation
+    length = len(answer.token_ids) + sum(map(len, answer.other_choices))
     steps = stats["num_reasoning_steps"] + stats["num_answer_steps"]
-    assert steps + stats["num_saved_steps"] == len(answer.token_ids), stats
+    assert steps + stats["num_saved_steps"] == length, stats
     tokens = stats["num_reasoning_tokens"] + stats["num_answer_tokens"]
-    assert tokens == len(answer.token_ids), stats
+    assert tokens == length, stats
     sources = stats["sources"].values()
     proposed = sum(source["num_draft_tokens"] for source in sources)
     accepted = sum(source["num_accepted_draft_tokens"] for source in sources)

@@ -123,6 +123,11 @@ def test_several_answers_are_not_drafted_for(llm: ChatSSR) -> None:
         **{**SETTINGS, "n": 2, "temperature": 1.0, "seed": 3, "max_tokens": 40},
     )
     assert len(result.generations[0]) == 2
+    message = result.generations[0][0].message
+    told = stats(message)
+    assert (told["mode"], told["reason"]) == ("off", "n")
+    tokens = message.response_metadata["token_usage"]["completion_tokens"]
+    assert told["num_reasoning_steps"] + told["num_answer_steps"] == tokens == 80
 
 
 @pytest.mark.parametrize(

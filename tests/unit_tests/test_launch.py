@@ -113,6 +113,13 @@ def test_model_is_refused_in_engine_kwargs(name):
         engine_arguments(SPEC, "x", {name: "y"}, "cpu")
 
 
+@pytest.mark.parametrize("name", ["scheduler_cls", "worker_cls", "speculative_config"])
+def test_what_ssr_sets_is_refused_unless_it_is_off(name):
+    with pytest.raises(SettingsError, match=f"'{name}'.*speculation=False"):
+        engine_arguments(SPEC, "x", {name: "y"}, "cpu", 32)
+    assert engine_arguments(SPEC, "x", {name: "y"}, "cpu")[name] == "y"
+
+
 @pytest.mark.parametrize(
     ("memory", "cache"),
     [(0, GIB // 2), (5 * GIB, GIB // 2), (20 * GIB, 2 * GIB), (400 * GIB, 4 * GIB)],

@@ -136,7 +136,7 @@ def test_a_failed_request_still_has_its_steps():
         ("ssr", "no_reasoning"),
         ("ssr", "busy"),
         ("ssr", "multimodal"),
-        ("ssr", "n"),
+        ("off", "n"),
         ("ssr", "clamped"),
     ],
 )
