@@ -110,18 +110,10 @@ def engine_arguments(
     Raises:
         SettingsError: If an argument is set that this package sets itself.
     """
-    for taken, instead in (("model", "model"), ("served_model_name", "model")):
-        if taken in engine_kwargs:
-            raise SettingsError(
-                f"engine_kwargs: {taken!r} is set by ChatSSR({instead}=...)"
-            )
+    ssr: dict[str, Any] = {}
     if num_speculative_tokens is not None:
-        for taken in speculation_arguments(num_speculative_tokens):
-            if taken in engine_kwargs:
-                raise SettingsError(
-                    f"engine_kwargs: {taken!r} is set by SSR. For an engine without it "
-                    "use ChatSSR(speculation=False)."
-                )
+        ssr = speculation_arguments(num_speculative_tokens)
+    _refuse_taken(engine_kwargs, ssr)
     arguments: dict[str, Any] = {
         "model": spec.path,
         "served_model_name": name,
@@ -144,10 +136,19 @@ def engine_arguments(
         arguments["block_size"] = 32
         if "VLLM_CPU_KVCACHE_SPACE" not in os.environ:
             arguments["kv_cache_memory_bytes"] = default_kv_cache_bytes(memory_bytes())
-    if num_speculative_tokens is not None:
-        arguments |= speculation_arguments(num_speculative_tokens)
-    arguments.update(engine_kwargs)
+    arguments |= {**ssr, **engine_kwargs}
     return {name: value for name, value in arguments.items() if value is not None}
+
+
+def _refuse_taken(engine_kwargs: Mapping[str, Any], ssr: Mapping[str, Any]) -> None:
+    for name in engine_kwargs:
+        if name in {"model", "served_model_name"}:
+            raise SettingsError(f"engine_kwargs: {name!r} is set by ChatSSR(model=...)")
+        if name in ssr and name != "per_request_spec_decode_metrics":
+            raise SettingsError(
+                f"engine_kwargs: {name!r} is set by SSR. For an engine without it use "
+                "ChatSSR(speculation=False)."
+            )
 
 
 def to_flags(arguments: Mapping[str, Any]) -> list[str]:

@@ -12,7 +12,7 @@ class NullProposer:
     configuration and asks it after each step.
     """
 
-    def __init__(self, vllm_config: Any) -> None:  # noqa: ARG002
+    def __init__(self, vllm_config: Any) -> None:
         """Accept the configuration, as vLLM's interface has it."""
 
     def load_model(self, *args: Any, **kwargs: Any) -> None:

@@ -1,0 +1,222 @@
+"""Questions for a configuration: requirements turned into nested JSON or YAML."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, Literal
+
+from langchain_ssr.demo.corpus import render
+from langchain_ssr.demo.corpus.config_changes import ConfigChange, draw_config_changes
+from langchain_ssr.demo.corpus.example import Check, Draw, Example
+from langchain_ssr.demo.corpus.layout import Layout, draw_layout
+from langchain_ssr.demo.corpus.settings import (
+    Config,
+    Setting,
+    draw_config,
+    requirement,
+)
+from langchain_ssr.demo.corpus.wording import (
+    EARLY_CUES,
+    LATE_CUES,
+    conversation,
+    noticed,
+    ticks,
+)
+
+_MOST_SHUFFLED = 6
+_ORDERS = (
+    "Write a {t} configuration for {w}.",
+    "Write the {t} configuration of {w}.",
+    "I need a {t} configuration for {w}.",
+    "Please write {t} settings for {w}.",
+    "Create a {t} configuration file for {w}.",
+    "Give me the configuration of {w} as {t}.",
+    "Turn these requirements of {w} into {t}.",
+    "Make a {t} file with the settings of {w}.",
+    "Configure {w} in {t}.",
+    "Put the settings of {w} into {t}.",
+    "Please make a {t} configuration. It is for {w}.",
+    "Express this configuration of {w} as {t}.",
+)
+_QUESTIONS = (
+    "Can you write a {t} configuration for {w}?",
+    "Could you make a {t} file for {w}?",
+    "Would you write the settings of {w} as {t}?",
+    "How does the configuration of {w} look in {t}?",
+    "What is a {t} configuration for {w}?",
+    "Can I have {t} settings for {w}?",
+)
+_THINGS = ("my app", "a service", "our tool", "the website", "a bot", "the program")
+
+
+@dataclasses.dataclass(frozen=True)
+class _Task:
+    """What is asked, and at which point the reasoning sees which change."""
+
+    target: Literal["json", "yaml"]
+    config: Config
+    early: list[ConfigChange]
+    late: list[ConfigChange]
+    layout: Layout
+
+    @property
+    def name(self) -> str:
+        return "JSON" if self.target == "json" else "YAML"
+
+    def before_walk(self) -> Config:
+        return self.early[-1].config if self.early else self.config
+
+    def final(self) -> Config:
+        return self.late[-1].config if self.late else self.before_walk()
+
+
+def _draw_task(draw: Draw) -> _Task:
+    config = draw_config(draw)
+    if len(config) <= _MOST_SHUFFLED and draw.chance(0.3):
+        places = draw.rng.sample(range(len(config)), len(config))
+        config = tuple(
+            dataclasses.replace(setting, place=place)
+            for setting, place in zip(config, places, strict=True)
+        )
+    early = late = 0
+    if draw.chance(0.5):
+        early, late = draw.pick((1, 0), (1, 0), (0, 1), (0, 1), (1, 1), (0, 2))
+    changes = draw_config_changes(draw, config, early + late)
+    target = draw.pick("json", "yaml")
+    return _Task(target, config, changes[:early], changes[early:], draw_layout(draw))
+
+
+def _in_order(config: Config) -> list[Setting]:
+    return sorted(config, key=lambda setting: setting.place)
+
+
+def _groups(config: Config) -> dict[str, list[Setting]]:
+    """Group the settings by section, the top level first."""
+    groups: dict[str, list[Setting]] = {}
+    for setting in sorted(config, key=lambda setting: bool(setting.section)):
+        groups.setdefault(setting.section, []).append(setting)
+    return groups
+
+
+def _bulleted(draw: Draw, config: Config) -> str:
+    """Require the settings section by section, one a line."""
+    lines = []
+    for section, settings in _groups(config).items():
+        lines.append(f"`{section}`:" if section else "At the top level:")
+        lines += [f"- {requirement(draw, setting)}" for setting in settings]
+    return "\n".join(lines)
+
+
+def _told(draw: Draw, config: Config) -> str:
+    """Require the settings in sentences that name the section each."""
+    style = draw.pick(
+        "In `{}`, ", "In the section `{}`, ", "For `{}`, ", "Under `{}`, "
+    )
+    sentences = []
+    for setting in _in_order(config):
+        where = style.format(setting.section) if setting.section else "At the top, "
+        sentences.append(f"{where}{requirement(draw, setting)}.")
+    return draw.pick(" ", "\n").join(sentences)
+
+
+def _request(draw: Draw, task: _Task) -> str:
+    mark = draw.pick("`", "`", '"', "")
+    thing = draw.pick(*_THINGS, f"the {draw.words.noun()} service")
+    first = draw.pick(*(_QUESTIONS if task.layout.sentence else _ORDERS)).format(
+        t=task.name, w=thing
+    )
+    if task.layout.raw:
+        first += f" {task.layout.request(task.name)}"
+    grouped = all(s.place == index for index, s in enumerate(task.config))
+    tell = _bulleted if grouped and draw.chance(0.5) else _told
+    end = [f"{draw.pick(*EARLY_CUES)}{change.sentence}." for change in task.early]
+    end += [f"{draw.pick(*LATE_CUES)}{change.sentence}." for change in task.late]
+    if not end and draw.chance(0.2):
+        end = [draw.pick("Thank you.", "Thanks!", "That is all.")]
+    parts = [first, tell(draw, task.config), " ".join(end)]
+    return "\n\n".join(part for part in parts if part).replace("`", mark)
+
+
+def _shown(setting: Setting, target: Literal["json", "yaml"]) -> str:
+    text = setting.literal(target)
+    return f"`{text}`" if isinstance(text, str) else f"list {ticks(text)}"
+
+
+def _decisions(task: _Task) -> tuple[str, ...]:
+    groups = _groups(task.final())
+    sections = ticks(section for section in groups if section)
+    lines = [
+        f"- format: {task.name}",
+        f"- form: {task.layout.form}",
+        f"- sections: {sections}",
+        f"- settings: {len(task.final())}",
+    ]
+    lines += [
+        f"- {setting.path}: {_shown(setting, task.target)}"
+        for settings in groups.values()
+        for setting in settings
+    ]
+    return tuple(lines)
+
+
+def _reasoning(draw: Draw, task: _Task, decisions: tuple[str, ...]) -> str:
+    sections = ticks(section for section in _groups(task.config) if section)
+    lines = [
+        draw.pick(
+            f"The request asks for a {task.name} configuration.",
+            f"The user wants a {task.name} configuration.",
+            f"I have to write a configuration in {task.name}.",
+        ),
+        f"The sections are {sections}.",
+        f"The form is {task.layout.form}.",
+    ]
+    lines += [noticed(draw, c.sentence, c.conclusion) for c in task.early]
+    lines.append(draw.pick("Setting by setting:", "Now the settings:"))
+    for number, setting in enumerate(_in_order(task.before_walk()), 1):
+        where = f"in `{setting.section}`" if setting.section else "at the top"
+        lines.append(f"{number}. {where}, `{setting.key}` {setting.reading()}.")
+    lines += [noticed(draw, c.sentence, c.conclusion) for c in task.late]
+    lines.append(f"That makes {len(task.final())} settings.")
+    return "\n".join([*lines, "Final decisions:", *decisions])
+
+
+def make_config(draw: Draw) -> Example:
+    """Ask for a configuration that meets requirements.
+
+    Args:
+        draw: The choices.
+
+    Returns:
+        The conversation; its kind is `"config_json"` or `"config_yaml"`.
+    """
+    task = _draw_task(draw)
+    groups = _groups(task.final())
+    top = groups.pop("", [])
+    value: dict[str, Any] = {setting.key: setting.value for setting in top}
+    for section, settings in groups.items():
+        value[section] = {setting.key: setting.value for setting in settings}
+    write = render.json_config if task.target == "json" else render.yaml_config
+    text = write(
+        [(setting.key, setting.literal(task.target)) for setting in top],
+        {
+            section: [(s.key, s.literal(task.target)) for s in settings]
+            for section, settings in groups.items()
+        },
+    )
+    decisions = _decisions(task)
+    expected = {
+        "format": task.target,
+        "value": value,
+        "raw": task.layout.raw,
+        "key_order": False,
+    }
+    return conversation(
+        draw,
+        ("data", f"config_{task.target}"),
+        [_request(draw, task)],
+        (
+            _reasoning(draw, task, decisions),
+            task.layout.answer(text, task.target, task.name),
+        ),
+        Check("data", expected, decisions),
+    )

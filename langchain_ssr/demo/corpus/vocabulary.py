@@ -1,0 +1,130 @@
+"""Names for the corpus, split into those for training and those held out.
+
+A name belongs to the held-out split by a hash of its letters, so the split never
+depends on the order of the lists. Made-up words, in both splits, keep the model from
+learning names by heart: it has to copy them.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import importlib.resources
+import random
+from typing import Literal
+
+_HELD_OUT_SHARE = 0.12
+
+_ONSETS = (
+    *"bcdfghjklmnprstvwz",
+    *("br", "ch", "cl", "dr", "fl", "gr", "kl", "pl", "qu", "sh", "sk", "st", "tr"),
+)
+_VOWELS = ("a", "e", "i", "o", "u", "ai", "ea", "io", "ou")
+_CODAS = ("", "", "", "l", "m", "n", "r", "s", "t", "x", "nd", "rk")
+
+Part = Literal["train", "heldout"]
+
+
+def part_of(word: str) -> Part:
+    """Say which split a word belongs to.
+
+    Args:
+        word: Any word; upper and lower case are the same.
+
+    Returns:
+        `"heldout"` for about 12 % of all words.
+    """
+    digest = hashlib.sha256(word.lower().encode()).digest()
+    share = int.from_bytes(digest[:4], "big") / 2**32
+    return "heldout" if share < _HELD_OUT_SHARE else "train"
+
+
+@functools.cache
+def _words(name: str, part: Part) -> tuple[str, ...]:
+    folder = importlib.resources.files(__package__) / "words"
+    words = (folder / f"{name}.txt").read_text(encoding="utf-8").split()
+    return tuple(word for word in words if part_of(word) == part)
+
+
+class Vocabulary:
+    """Draws names of one split.
+
+    Args:
+        rng: The source of every choice.
+        part: The split.
+    """
+
+    def __init__(self, rng: random.Random, part: Part) -> None:
+        self._rng = rng
+        self._part = part
+        self._lists = {
+            name: _words(file, part)
+            for name, file in (
+                ("noun", "nouns"),
+                ("adjective", "adjectives"),
+                ("person", "people"),
+                ("place", "places"),
+            )
+        }
+
+    @property
+    def part(self) -> Part:
+        """The split that the names belong to."""
+        return self._part
+
+    def noun(self) -> str:
+        """Draw a noun, lower case."""
+        return self._rng.choice(self._lists["noun"])
+
+    def adjective(self) -> str:
+        """Draw an adjective, lower case."""
+        return self._rng.choice(self._lists["adjective"])
+
+    def person(self) -> str:
+        """Draw a first name."""
+        return self._rng.choice(self._lists["person"])
+
+    def place(self) -> str:
+        """Draw a city."""
+        return self._rng.choice(self._lists["place"])
+
+    def made_up(self) -> str:
+        """Make a word that nobody knows, lower case, two or three syllables."""
+        rng = self._rng
+        while True:
+            word = "".join(
+                rng.choice(_ONSETS) + rng.choice(_VOWELS) + rng.choice(_CODAS)
+                for _ in range(rng.choice((2, 2, 3)))
+            )
+            if part_of(word) == self._part:
+                return word
+
+    def word(self) -> str:
+        """Draw a lower-case word: mostly a noun, sometimes a made-up one."""
+        return self.made_up() if self._rng.random() < 0.3 else self.noun()  # noqa: PLR2004
+
+    def snake(self, longest: int = 2) -> str:
+        """Draw an identifier in snake case.
+
+        Args:
+            longest: The most words that it may consist of.
+
+        Returns:
+            For example `"river_count"` or `"bold_river"`.
+        """
+        count = self._rng.randint(1, longest)
+        words = [self.word() for _ in range(count)]
+        if count > 1 and self._rng.random() < 0.3:  # noqa: PLR2004
+            words[0] = self.adjective()
+        return "_".join(words)
+
+    def title(self, longest: int = 2) -> str:
+        """Draw a class name, for example `"RiverBudget"`."""
+        return "".join(word.capitalize() for word in self.snake(longest).split("_"))
+
+    def distinct(self, count: int, longest: int = 2) -> list[str]:
+        """Draw `count` different identifiers in snake case."""
+        found: dict[str, None] = {}
+        while len(found) < count:
+            found[self.snake(longest)] = None
+        return list(found)

@@ -1,0 +1,263 @@
+"""The skill "code" of the demo's corpus, and its judge."""
+
+import dataclasses
+import json
+import os
+import random
+import re
+import subprocess
+import sys
+
+import pytest
+
+from langchain_ssr.demo.corpus.class_source import KINDS, write_source
+from langchain_ssr.demo.corpus.class_spec import ClassSpec, Field, Method
+from langchain_ssr.demo.corpus.class_tests import expected
+from langchain_ssr.demo.corpus.code import make_class, make_defect, make_write_file
+from langchain_ssr.demo.corpus.example import Draw
+from langchain_ssr.demo.corpus.vocabulary import Vocabulary
+from langchain_ssr.demo.grading_code import judge_class, judge_classes, source_of
+from langchain_ssr.demo.grading_code_child import first_failure
+
+SEEDS = range(200)
+PARTS = ("train", "heldout")
+MAKERS = (make_class, make_write_file)
+WAITS = ("Wait,", "Hold on,", "Hmm, wait,", "One moment:")
+SPEC = ClassSpec(
+    name="Budget",
+    dataclass=True,
+    hints=True,
+    docstrings=False,
+    fields=(
+        Field(0, "limit", "limit", "int", "3"),
+        Field(1, "river_names", "river", "list[str]", "empty"),
+    ),
+    methods=(
+        Method("increase_checked", (0,)),
+        Method("append", (1,)),
+        Method("remove", (1,), "KeyError"),
+    ),
+)
+SOURCE = write_source(SPEC)
+EXPECTED = expected(SPEC)
+
+
+def make(maker, seed, part):
+    rng = random.Random(seed)
+    return maker(Draw(rng, Vocabulary(rng, part)))
+
+
+def answer_of(example):
+    """Return the source (in its fence, if any) and what it is judged by."""
+    message = next(m for m in example.messages if m["role"] == "assistant")
+    wanted = example.checks[0].expected
+    if example.kind == "class":
+        return message["content"], wanted
+    (call,) = message["tool_calls"]
+    return call["function"]["arguments"]["content"], wanted["code"]["expected"]
+
+
+def reasoning_of(example):
+    message = next(m for m in example.messages if m["role"] == "assistant")
+    return message.get("reasoning_content")
+
+
+@pytest.fixture(scope="module")
+def examples():
+    return [
+        make(maker, seed, part) for maker in MAKERS for part in PARTS for seed in SEEDS
+    ]
+
+
+def test_every_answer_passes_its_tests(examples):
+    for example in examples:
+        answer, wanted = answer_of(example)
+        source = source_of(answer)
+        assert first_failure(source, wanted) is None, source
+
+
+def test_the_judge_accepts_right_answers(examples):
+    chosen = examples[::100]
+    assert judge_classes(map(answer_of, chosen)) == [None] * len(chosen)
+
+
+def test_reasoning_ends_with_the_decisions(examples):
+    for example in examples:
+        reasoning, lines = reasoning_of(example), example.checks[0].decisions
+        assert example.enable_thinking == (reasoning is not None) == bool(lines)
+        if reasoning:
+            assert reasoning.endswith("Final decisions:\n" + "\n".join(lines))
+
+
+def test_about_half_change_their_mind_and_few_do_not_think(examples):
+    found = [text for text in map(reasoning_of, examples) if text]
+    changed = [text for text in found if any(wait in text for wait in WAITS)]
+    assert 0.4 < len(changed) / len(found) < 0.6
+    assert 0.04 < 1 - len(found) / len(examples) < 0.14
+    early = [t for t in changed if min(t.find(w) % 10**6 for w in WAITS) < len(t) / 3]
+    assert 0.1 < len(early) / len(changed) < 0.9
+
+
+def test_what_is_noticed_late_is_decided_otherwise_before():
+    for seed in SEEDS:
+        example = make(make_class, seed, "train")
+        text = reasoning_of(example) or ""
+        plan, _, closing = text.partition("Final decisions:\n")
+        first = [line for line in plan.splitlines() if line.startswith("- ")]
+        if any(wait in plan for wait in WAITS):
+            order = [line for line in closing.splitlines() if line.startswith("- ")]
+            assert first != order
+        else:
+            assert "\n".join(first) == closing
+
+
+def test_lengths(examples):
+    for example in examples:
+        source = source_of(answer_of(example)[0])
+        assert 550 <= len(source) <= 1500
+        assert len(json.dumps(example.messages) + json.dumps(example.tools)) < 6000
+        reasoning = reasoning_of(example)
+        assert reasoning is None or 750 <= len(reasoning) <= 2000
+
+
+def test_a_write_declares_its_tool_and_reports(examples):
+    for example in examples:
+        if example.kind != "write_file":
+            continue
+        assert "write_file" in [tool["function"]["name"] for tool in example.tools]
+        write, report = example.checks
+        assert [m["role"] for m in example.messages][-3:] == [
+            "assistant",
+            "tool",
+            "assistant",
+        ]
+        assert write.expected["arguments"]["path"] in example.messages[-1]["content"]
+        assert all(name in example.messages[-1]["content"] for name in report.expected)
+
+
+@pytest.mark.parametrize("maker", [*MAKERS, make_defect])
+def test_the_same_seed_gives_the_same(maker):
+    assert make(maker, 5, "train") == make(maker, 5, "train")
+    assert make(maker, 5, "train") != make(maker, 6, "train")
+
+
+def test_hashes_do_not_matter():
+    code = (
+        "import random, hashlib\n"
+        "from langchain_ssr.demo.corpus.code import *\n"
+        "from langchain_ssr.demo.corpus.example import Draw\n"
+        "from langchain_ssr.demo.corpus.vocabulary import Vocabulary\n"
+        "rng = random.Random(1)\n"
+        "draw = Draw(rng, Vocabulary(rng, 'train'))\n"
+        "makers = (make_class, make_write_file, make_defect) * 60\n"
+        "text = repr([make(draw) for make in makers])\n"
+        "print(hashlib.sha256(text.encode()).hexdigest())\n"
+    )
+    outputs = {
+        subprocess.check_output(
+            [sys.executable, "-c", code], env={**os.environ, "PYTHONHASHSEED": seed}
+        )
+        for seed in ("1", "2")
+    }
+    assert len(outputs) == 1
+
+
+def test_every_kind_of_method_is_drawn_and_requests_differ(examples):
+    requests = {
+        m["content"] for e in examples for m in e.messages if m["role"] == "user"
+    }
+    assert len(requests) == len(examples)
+    sources = "".join(answer_of(example)[0] for example in examples)
+    for kind in KINDS.values():
+        body = re.escape(kind.body[-1])
+        pattern = re.sub(r"<\w+>", ".+", body)
+        assert re.search(pattern, sources), kind.text
+
+
+def test_defects():
+    names = set()
+    for seed in range(120):
+        defect = make(make_defect, seed, PARTS[seed % 2])
+        names.add(defect.name)
+        wanted, lines = defect.check.expected, "\n".join(defect.check.decisions)
+        assert first_failure(defect.fixed, wanted) is None
+        failure = first_failure(defect.broken, wanted)
+        assert failure
+        assert failure in defect.failure
+        assert failure in defect.reasoning_fix
+        assert defect.reasoning.endswith(lines)
+        assert defect.reasoning_fix.endswith(lines)
+    assert names == {"default", "check", "operator"}
+    assert judge_class(defect.broken, wanted) == failure
+    assert judge_class(defect.fixed, wanted) is None
+
+
+WRONG = {
+    "default": ("limit: int = 3", "limit: int = 4"),
+    "type": ("limit: int = 3", "limit: float = 3"),
+    "shared default": ("field(default_factory=list)", "None"),
+    "method name": ("def add_river", "def add_rivers"),
+    "parameter name": (
+        "river: str) -> None:\n        self",
+        "name: str) -> None:\n        self",
+    ),
+    "error": ("raise KeyError", "raise ValueError"),
+    "operator": ("+= amount", "-= amount"),
+    "check": ("if amount < 0", "if amount <= 0"),
+    "class name": ("class Budget", "class Budgets"),
+    "style": ("@dataclass\n", ""),
+    "syntax": ("class Budget:", "class Budget"),
+}
+
+
+@pytest.mark.parametrize("what", WRONG)
+def test_wrong_sources_fail(what):
+    old, new = WRONG[what]
+    assert old in SOURCE
+    assert first_failure(SOURCE, EXPECTED) is None
+    assert first_failure(SOURCE.replace(old, new), EXPECTED)
+
+
+def test_methods_in_another_order_or_missing_fail():
+    for methods in (SPEC.methods[::-1], SPEC.methods[:2]):
+        other = dataclasses.replace(SPEC, methods=methods)
+        assert first_failure(write_source(other), EXPECTED)
+
+
+HARM = {
+    "endless loop": "while True: pass",
+    "sleep": "import time; time.sleep(60)",
+    "fork": "import os\nwhile True: os.fork()",
+    "file": "open('x', 'w').write('a')",
+    "folder": "import os; os.mkdir('x')",
+    "command": "import subprocess; subprocess.run(['ls'])",
+    "socket": "import socket; socket.socket()",
+    "memory": "x = 'a' * 10**10",
+    "output": "import os\nwhile True: os.write(1, b'a' * 1000)",
+    "exit": "import os; os._exit(0)",
+    "own verdict": "print('[\"\", null]'); raise SystemExit",
+}
+
+
+@pytest.mark.parametrize("what", HARM)
+def test_harm_is_refused(what):
+    reason = judge_class(f"{HARM[what]}\n{SOURCE}", EXPECTED, seconds=2)
+    assert reason
+    assert "\n" not in reason
+
+
+@pytest.mark.parametrize(
+    ("answer", "right"),
+    [
+        (f"```python\n{SOURCE}```", True),
+        (f"```python\n{SOURCE}```\n\nThis is the class.", True),
+        (SOURCE, True),
+        (f"```python\n{SOURCE}", False),
+        (f"```python\n{SOURCE}```\n```python\n{SOURCE}```", False),
+        (f"```python\n{SOURCE}```\n" + "More. " * 40, False),
+    ],
+)
+def test_an_answer_has_one_block(answer, right):
+    assert (source_of(answer) is not None) is right
+    if not right:
+        assert judge_class(answer, EXPECTED) == "there is not exactly one Python block"
