@@ -42,11 +42,6 @@ class DraftBudget:
             self._next = next(self._positions, None)
         return reached
 
-    @property
-    def exhausted(self) -> bool:
-        """Whether no position is left."""
-        return self._next is None
-
 
 def _positions(settings: SpeculationSettings) -> Iterator[int]:
     budget = settings.draft_budget

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,11 +17,9 @@ from langchain_ssr.engine.lifecycle import (
     Span,
 )
 from langchain_ssr.engine.matcher import Matcher, Proposal, Source
+from langchain_ssr.engine.record import Record
 from langchain_ssr.engine.thinking_count import ThinkingCount
 from langchain_ssr.settings import SpeculationSettings
-
-SCHEMA = 1
-"""Version of the report that leaves the engine."""
 
 
 @dataclass
@@ -72,12 +69,7 @@ class RequestState:
         self.child_id: str | None = None
         self.num_steps = dict.fromkeys(Phase, 0)
         self.num_rejected_tokens = 0
-        self.spans: list[list[Any]] = []
-        self.timeline: list[dict[str, Any]] = []
-        self._start = self._last = time.monotonic()
-        self._reasoned: float | None = None
-        self._drafted: float | None = None
-        self._draft_times: dict[int, tuple[float, float | None]] = {}
+        self.record = Record(detailed=settings.speculation_stats == "detailed")
         self._matcher = Matcher(prompt, prediction) if settings.speculation else None
         self._numbers: list[int] = []  # the drafts' numbers in the matcher
         self._opening: list[int] = []
@@ -137,18 +129,16 @@ class RequestState:
         """
         before = self.phase
         self.num_steps[before] += 1
-        self._last = time.monotonic()
+        source = str(self._proposal.source) if self._proposal else "decoded"
+        self.record.step(source, len(tokens), num_accepted)
         if self.thinking is not None:
             self.thinking.advance(tokens)
-        if self.settings.speculation_stats == "detailed":
-            self._record_spans(len(tokens), num_accepted)
         spans = self.lifecycle.advance(tokens)
         began = before is not Phase.ANSWER and self.phase is Phase.ANSWER
         if self._matcher is not None:
             self._feed(self._matcher, before, spans)
         if began and self.lifecycle.has_reasoned:
-            self._reasoned = self._last
-            self.event("reasoning_ended")
+            self.record.reasoning_ended()
         return began
 
     def _feed(self, matcher: Matcher, before: Phase, spans: list[Span]) -> None:
@@ -179,17 +169,6 @@ class RequestState:
                 answer = self._opening + answer
         if answer:
             matcher.extend_answer(answer)
-
-    def _record_spans(self, num_tokens: int, num_accepted: int) -> None:
-        accepted = min(num_accepted, num_tokens)
-        source = str(self._proposal.source) if self._proposal else "decoded"
-        for name, count in ((source, accepted), ("decoded", num_tokens - accepted)):
-            if not count:
-                continue
-            if self.spans and self.spans[-1][0] == name:
-                self.spans[-1][1] += count
-            else:
-                self.spans.append([name, count])
 
     # --- drafts -----------------------------------------------------------------------
 
@@ -222,8 +201,7 @@ class RequestState:
             opening = markers.after_end if markers else ()
         if self._matcher is not None:
             self._numbers.append(self._matcher.add_draft(opening))
-        self._draft_times[draft.index] = (time.monotonic(), None)
-        self.event("draft_started", index=draft.index)
+        self.record.draft_started(draft.index)
         return draft
 
     def extend_draft(self, tokens: Sequence[int]) -> None:
@@ -231,8 +209,7 @@ class RequestState:
         draft = self.lifecycle.running
         if draft is None or not tokens:
             return
-        if self._drafted is None:
-            self._drafted = time.monotonic()
+        self.record.drafted()
         self.lifecycle.extend_draft(tokens)
         if self._matcher is not None:
             self._matcher.extend_draft(self._numbers[draft.index], tokens)
@@ -241,11 +218,8 @@ class RequestState:
         """Note that the running draft has ended, if one runs."""
         draft = self.lifecycle.end_draft(reason)
         self.child_id = None
-        if draft is None:
-            return
-        start, _ = self._draft_times[draft.index]
-        self._draft_times[draft.index] = (start, time.monotonic())
-        self.event("draft_ended", index=draft.index, finish_reason=str(reason))
+        if draft is not None:
+            self.record.draft_ended(draft.index, str(reason))
 
     def draft_window(self) -> dict[str, Any] | None:
         """Return the newest tokens of the running draft for who watches drafts.
@@ -273,73 +247,3 @@ class RequestState:
     def earlier_drafts(self) -> list[list[int]]:
         """Return the tokens of ended drafts, oldest first."""
         return [d.tokens for d in self.lifecycle.drafts if d.end is not None]
-
-    # --- the report -------------------------------------------------------------------
-
-    def event(self, name: str, **fields: Any) -> None:
-        """Put an event on the timeline, if one is kept."""
-        if self.settings.speculation_stats == "detailed":
-            at = (time.monotonic() - self._start) * 1e3
-            self.timeline.append({"event": name, "t_ms": at, **fields})
-
-    def report(self) -> dict[str, Any]:
-        """Return cumulative counts as a JSON-safe dictionary."""
-        drafts = self.lifecycle.drafts
-        reason = "error" if self.failed else self.reason
-        if reason is None and not self.lifecycle.has_reasoned:
-            reason = "no_reasoning"
-        report: dict[str, Any] = {
-            "schema_version": SCHEMA,
-            "mode": "ssr" if self.settings.speculation and not self.failed else "off",
-            "reason": reason,
-            "num_reasoning_steps": self.num_steps[Phase.REASONING],
-            "num_answer_steps": self.num_steps[Phase.ANSWER]
-            + self.num_steps[Phase.OPENING],
-            "sources": {
-                str(source): dict(vars(count)) for source, count in self.counts.items()
-            },
-            "drafts": [self._describe(draft) for draft in drafts],
-            "overhead": {
-                "num_draft_tokens": sum(len(draft.tokens) for draft in drafts),
-                "num_rejected_tokens": self.num_rejected_tokens,
-                "num_prefill_tokens": sum(
-                    draft.num_prompt_tokens - draft.num_cached_tokens
-                    for draft in drafts
-                    if draft.num_steps
-                ),
-            },
-        }
-        report["timing"] = self._timing()
-        if self.settings.speculation_stats == "detailed":
-            report["spans"] = [list(span) for span in self.spans]
-            report["timeline"] = list(self.timeline)
-        return report
-
-    def _timing(self) -> dict[str, float | None]:
-        """Return durations in milliseconds, as the engine saw them."""
-        still_thinks = self.phase is Phase.REASONING
-        reasoned = self._last if still_thinks else self._reasoned
-        answering = self._reasoned or (None if still_thinks else self._start)
-        return {
-            "time_to_first_draft_ms": _milliseconds(self._start, self._drafted),
-            "reasoning_time_ms": _milliseconds(self._start, reasoned),
-            "answer_time_ms": _milliseconds(answering, self._last),
-        }
-
-    def _describe(self, draft: Draft) -> Mapping[str, Any]:
-        start, end = self._draft_times[draft.index]
-        return {
-            "index": draft.index,
-            "budget": draft.budget,
-            "num_reasoning_tokens": draft.num_reasoning_tokens,
-            "num_tokens": len(draft.tokens),
-            "num_steps": draft.num_steps,
-            "num_cached_tokens": draft.num_cached_tokens,
-            "num_accepted_draft_tokens": draft.num_accepted_tokens,
-            "finish_reason": str(draft.end) if draft.end else None,
-            "duration_ms": ((end or time.monotonic()) - start) * 1e3,
-        }
-
-
-def _milliseconds(start: float | None, end: float | None) -> float | None:
-    return None if start is None or end is None else (end - start) * 1e3

@@ -25,6 +25,7 @@ from vllm.v1.request import Request, RequestStatus
 from langchain_ssr.engine.drafting import Drafting
 from langchain_ssr.engine.lifecycle import DraftEnd, Phase
 from langchain_ssr.engine.proposing import Proposing
+from langchain_ssr.engine.report import make_report
 from langchain_ssr.engine.request_state import RequestState
 from langchain_ssr.engine.scheduler_base import KEY
 from langchain_ssr.settings import SpeculationSettings
@@ -178,7 +179,7 @@ class SSRMixin(Drafting, Proposing):
         # A stop string is found in the front end, on an output like any other.
         if output.finish_reason is not None or (state.report_each_step and not thinks):
             params = output.kv_transfer_params or {}
-            output.kv_transfer_params = {**params, KEY: state.report()}
+            output.kv_transfer_params = {**params, KEY: make_report(state)}
         elif draft := state.draft_window():
             params = output.kv_transfer_params or {}
             output.kv_transfer_params = {**params, KEY: {"draft": draft}}

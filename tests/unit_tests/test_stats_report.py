@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from langchain_ssr.engine.lifecycle import DraftEnd, Markers
+from langchain_ssr.engine.report import make_report
 from langchain_ssr.engine.request_state import RequestState
 from langchain_ssr.settings import SpeculationSettings
 from langchain_ssr.stats import SOURCES, SpeculationStats, Timing
@@ -57,7 +58,7 @@ def real_report(level="detailed", *, failed=False):
     state.advance([5, 6, 7, 8], 3)
     state.failed = failed
     # It leaves the engine as JSON.
-    return json.loads(json.dumps(state.report()))
+    return json.loads(json.dumps(make_report(state)))
 
 
 def dumped(stats):

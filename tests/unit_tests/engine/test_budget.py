@@ -75,7 +75,6 @@ def test_due_is_the_latest_position_that_a_burst_passed(expected, sizes):
         found = of.due(now)
         assert found == max(passed, default=None)
         due += [found] if found else []
-        assert of.exhausted is (now >= expected[-1])
     assert all(a < b for a, b in pairwise(due))
 
 
@@ -103,21 +102,13 @@ def test_there_are_at_most_max_drafts_and_they_ascend(
         assert len(found) == (most if iterative else min(1, most))
 
 
-@pytest.mark.parametrize(
-    ("of", "exhausted"),
-    [(budget(max_drafts=0), True), (budget(), False), (budget([1]), False)],
-)
-def test_a_budget_without_positions_is_exhausted_at_once(of, exhausted):
-    assert of.exhausted is exhausted
+def test_without_drafts_nothing_is_ever_due():
+    assert budget(max_drafts=0).due(100_000) is None
 
 
-def test_a_budget_is_exhausted_after_its_last_position():
+def test_nothing_is_due_after_the_last_position():
     of = budget([5, 9])
-    of.due(8)
-    assert not of.exhausted
-    of.due(9)
-    assert of.exhausted
-    assert of.due(10_000) is None
+    assert [of.due(n) for n in (8, 9, 10_000)] == [5, 9, None]
 
 
 @pytest.mark.parametrize(("draft_budget", "most"), [("auto", 20_000), (100, 200_000)])

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from langchain_ssr.engine.lifecycle import DraftEnd, Markers, Phase
 from langchain_ssr.engine.matcher import Source
+from langchain_ssr.engine.report import make_report
 from langchain_ssr.engine.request_state import RequestState
 from langchain_ssr.settings import SpeculationSettings
 from langchain_ssr.stats import SOURCES
@@ -52,7 +53,7 @@ def decode(of, output, drafts=(), most=32):
 
 
 def accepted_by_source(of):
-    sources = of.report()["sources"].items()
+    sources = make_report(of)["sources"].items()
     return {k: n for k, v in sources if (n := v["num_accepted_draft_tokens"])}
 
 
@@ -115,7 +116,7 @@ class TestDrafts:
         of = state(draft_budget=50, iterative=False)
         output = [*REASONING, END, *ANSWER]
         accepted = decode(of, output, [ANSWER[2:]])
-        report = of.report()
+        report = make_report(of)
         assert report["num_reasoning_steps"] == len(REASONING) + 1
         assert report["num_answer_steps"] == len(output) - accepted - 201 <= 6
         assert accepted_by_source(of) == {"draft_prefix": accepted}
@@ -135,7 +136,7 @@ class TestDrafts:
         drafts = [[600, 601], [602] * 99, ANSWER[2:]]
         accepted = decode(of, [*REASONING, END, *ANSWER], drafts)
         assert accepted > 95
-        described = of.report()["drafts"]
+        described = make_report(of)["drafts"]
         assert [d["budget"] for d in described] == [20, 60, 90]
         assert [d["num_tokens"] for d in described] == [2, 30, 100]
         assert [d["finish_reason"] for d in described] == ["stop", "cut", "stop"]
@@ -151,7 +152,7 @@ class TestDrafts:
         of.advance([END, 8, 8, 20], 0)
         assert of.propose(3) == [21, 22, 23]
         of.count_proposal(3, 3)
-        drafts = of.report()["drafts"]
+        drafts = make_report(of)["drafts"]
         assert [d["num_accepted_draft_tokens"] for d in drafts] == [3, 0]
 
     def test_somebody_elses_draft_is_a_source_beside_the_own(self):
@@ -174,7 +175,7 @@ class TestDrafts:
         of.advance([3], 0)
         assert of.draft_due() == due
         assert of.draft_due() is None
-        assert of.report()["reason"] == reason
+        assert make_report(of)["reason"] == reason
 
     @pytest.mark.parametrize("prompt", [CLOSED, FRESH, OPENED])
     def test_are_due_only_while_thinking(self, prompt):
@@ -185,11 +186,11 @@ class TestDrafts:
     def test_one_that_runs_at_the_end_is_cut(self):
         of = state()
         of.begin_draft(1, 10).num_cached_tokens = 6
-        assert of.report()["drafts"][0]["finish_reason"] is None
-        assert of.report()["overhead"]["num_prefill_tokens"] == 0  # nothing ran yet
+        assert make_report(of)["drafts"][0]["finish_reason"] is None
+        assert make_report(of)["overhead"]["num_prefill_tokens"] == 0  # nothing ran yet
         of.extend_draft([3])
         of.lifecycle.finish()
-        report = of.report()
+        report = make_report(of)
         assert report["drafts"][0]["finish_reason"] == "cut"
         assert report["overhead"]["num_prefill_tokens"] == 4
 
@@ -205,7 +206,7 @@ class TestReport:
     def test_counts_agree_with_each_other(self, prompt, output, drafts, budget, most):
         of = state(prompt, draft_budget=budget, num_speculative_tokens=most)
         accepted = decode(of, output, drafts)
-        report = json.loads(json.dumps(of.report(), allow_nan=False))
+        report = json.loads(json.dumps(make_report(of), allow_nan=False))
         assert tuple(report["sources"]) == SOURCES == tuple(Source)
         counts = report["sources"].values()
         for c in counts:
@@ -240,9 +241,9 @@ class TestReport:
     def test_gives_the_reason(self, prompt, reason, speculation, failed, expected):
         of = state(prompt, reason=reason, speculation=speculation)
         of.failed = failed
-        assert (of.report()["mode"], of.report()["reason"]) == expected
+        assert (make_report(of)["mode"], make_report(of)["reason"]) == expected
 
     def test_has_no_spans_and_no_timeline_unless_detailed(self):
         of = state(speculation_stats="summary")
         decode(of, [1, 2, END, 3])
-        assert not {"spans", "timeline"} & set(of.report())
+        assert not {"spans", "timeline"} & set(make_report(of))
