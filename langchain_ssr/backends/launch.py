@@ -136,7 +136,7 @@ def engine_arguments(
         arguments["block_size"] = 32
         if "VLLM_CPU_KVCACHE_SPACE" not in os.environ:
             arguments["kv_cache_memory_bytes"] = default_kv_cache_bytes(memory_bytes())
-    arguments |= {**ssr, **engine_kwargs}
+    arguments |= {**ssr, **spec.engine_kwargs, **engine_kwargs}
     return {name: value for name, value in arguments.items() if value is not None}
 
 

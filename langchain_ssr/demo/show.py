@@ -8,22 +8,14 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from langchain_ssr.callbacks import DraftText, watch_drafts
+from langchain_ssr.callbacks import DraftText, get_speculation_callback
 from langchain_ssr.chat_model import ChatSSR
+from langchain_ssr.demo.prompts import Prompt, prompts_for
 from langchain_ssr.wire.requests import REASONING_KEY
 
-PROMPTS: tuple[tuple[str, str, dict[str, Any]], ...] = (
-    ("short answer", "What is the capital of France?", {}),
-    (
-        "class",
-        "Write a Python class for a stack with push, pop and peek.",
-        {"enable_thinking": True, "thinking_budget": 90, "draft_budget": 24},
-    ),
-)
-"""Title, prompt, and settings of each call. SmolLM2 was not trained to think: a budget
-closes its reasoning, and an early first draft suits that."""
 ENGINE = {"dtype": "float32", "max_model_len": 4096}
 """In float32 the two engines' answers can be compared token by token."""
+_COMPARED = ("reasoning", "content", "tool_calls")
 
 
 def run(out: Console, model: str, max_tokens: int) -> dict[str, Any]:
@@ -50,50 +42,55 @@ def run(out: Console, model: str, max_tokens: int) -> dict[str, Any]:
         with ChatSSR(**settings) as llm:
             info = llm.engine_info()
             out.rule(f"{mode}: vLLM {info['vllm_version']} on {info['device']}")
-            answers[mode] = [
-                _ask(out, llm, title, prompt, settings)
-                for title, prompt, settings in PROMPTS
-            ]
+            answers[mode] = [_ask(out, llm, prompt) for prompt in prompts_for(model)]
     rows = []
     for plain, ssr in zip(answers["plain"], answers["ssr"], strict=True):
-        same = all(plain[name] == ssr[name] for name in ("reasoning", "content"))
+        same = all(plain[name] == ssr[name] for name in _COMPARED)
         rows.append({"plain": plain, "ssr": ssr, "same_answer": same})
     _show_table(out, rows)
     return {"engine": info, "prompts": rows}
 
 
-def _ask(
-    out: Console, llm: ChatSSR, title: str, prompt: str, settings: dict[str, Any]
-) -> dict[str, Any]:
+def _ask(out: Console, llm: ChatSSR, prompt: Prompt) -> dict[str, Any]:
     """Stream one answer: thinking, beside it the early draft, then the answer."""
     lines = _Lines(out)
 
     def show_draft(draft: DraftText) -> None:
         lines.add(f"draft {draft.index + 1}", draft.text, "cyan")
 
-    out.print(f"\n[bold]{title}[/]: {prompt}", highlight=False)
+    out.print(f"\n{prompt.title}: {prompt.text}", style="bold", markup=False)
+    settings = dict(prompt.settings)
+    if prompt.tools:
+        settings["tools"] = list(prompt.tools)
     start = time.perf_counter()
     first_answer = None
     whole = None
-    with watch_drafts(show_draft):
-        for chunk in llm.stream(prompt, stream_drafts=True, **settings):
+    with get_speculation_callback(on_draft=show_draft):
+        for chunk in llm.stream(prompt.text, stream_drafts=True, **settings):
             reasoning = chunk.additional_kwargs.get(REASONING_KEY, "")
             if reasoning:
                 lines.add("think", reasoning, "dim")
-            if chunk.text:
-                if first_answer is None:
-                    first_answer = time.perf_counter() - start
-                    lines.flush()
-                lines.add("answer", chunk.text, "")
+            called = "".join(
+                (call["name"] or "") + (call["args"] or "")
+                for call in chunk.tool_call_chunks
+            )
+            if first_answer is None and (chunk.text or called):
+                first_answer = time.perf_counter() - start
+                lines.flush()
+            lines.add("answer", chunk.text, "")
+            lines.add("call", called, "")
             whole = chunk if whole is None else whole + chunk
     seconds = time.perf_counter() - start
     lines.flush()
     assert whole is not None  # noqa: S101 - a stream always ends in a final chunk
     return {
-        "title": title,
-        "prompt": prompt,
+        "title": prompt.title,
+        "prompt": prompt.text,
         "reasoning": whole.additional_kwargs.get(REASONING_KEY, ""),
         "content": whole.text,
+        "tool_calls": [
+            {name: call[name] for name in ("name", "args")} for call in whole.tool_calls
+        ],
         "seconds": seconds,
         "seconds_to_answer": first_answer,
         "speculation": whole.response_metadata["speculation"],

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+import functools
 import json
 import math
 import sys
@@ -23,6 +24,7 @@ from typing import Any
 import torch
 from torch.nn import functional
 
+from langchain_ssr.demo import drills
 from langchain_ssr.demo import tokenizer as demo_tokenizer
 from langchain_ssr.demo.batches import IGNORED, Batch, Batches, loader
 from langchain_ssr.demo.corpus.mixture import conversation
@@ -32,7 +34,7 @@ CONTEXT = 4096
 VOCAB_SIZE = 2048
 _TOKENIZER_SAMPLE = 6000
 """Conversations from which the tokenizer is trained."""
-_BATCHES_PER_STEP = 2
+_RESIDUAL_SCALE = 0.2
 
 
 @dataclasses.dataclass
@@ -92,7 +94,13 @@ def make_model(tokenizer: Any, seed: int) -> Any:
         attn_implementation="sdpa",
     )
     torch.manual_seed(seed)
-    return Qwen3ForCausalLM(config)
+    model = Qwen3ForCausalLM(config)
+    with torch.no_grad():  # what a token is must outweigh what untrained layers add
+        model.model.embed_tokens.weight.normal_(0, config.hidden_size**-0.5)
+        for layer in model.model.layers:
+            layer.self_attn.o_proj.weight.mul_(_RESIDUAL_SCALE)
+            layer.mlp.down_proj.weight.mul_(_RESIDUAL_SCALE)
+    return model
 
 
 def make_optimizers(
@@ -137,19 +145,36 @@ def load_checkpoint(out: Path, model: Any, optimizers: Any) -> Progress:
     return Progress(**state["progress"])
 
 
-def export(out: Path, model: Any, tokenizer: Any) -> Path:
-    """Write the model as vLLM and transformers load it, in bfloat16."""
+def export(
+    out: Path, model: Any, tokenizer: Any, args: argparse.Namespace, progress: Progress
+) -> Path:
+    """Write the model as vLLM and transformers load it, in bfloat16.
+
+    `training.json` beside it says how it was trained: the model card and the check for
+    leakage read it.
+    """
     folder = out / "model"
     copy = make_model(tokenizer, 0)
     copy.load_state_dict(model.state_dict())
     copy.generation_config.do_sample = False
     copy.to(torch.bfloat16).save_pretrained(folder)
     tokenizer.save_pretrained(folder)
+    (folder / "model.safetensors").chmod(0o644)
+    training = {
+        "seed": args.seed,
+        "tokens": args.tokens,
+        "steps": progress.steps,
+        "next_index": progress.next_index,
+        "parameters": sum(parameter.numel() for parameter in model.parameters()),
+        "lr": args.lr,
+    }
+    text = json.dumps(training, indent=2) + "\n"
+    (folder / "training.json").write_text(text, encoding="utf-8")
     return folder
 
 
 def loss_of(model: Any, ids: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
-    """Return the summed cross-entropy of the tokens to be learned.
+    """Return the mean cross-entropy of the tokens to be learned.
 
     Args:
         model: The model.
@@ -157,36 +182,30 @@ def loss_of(model: Any, ids: torch.Tensor, labels: torch.Tensor) -> torch.Tensor
         labels: The same, or `IGNORED`; shape `[num_rows, row_length]`.
 
     Returns:
-        A scalar, in nats.
+        A scalar, in nats per token.
     """
     hidden = model.model(input_ids=ids, use_cache=False).last_hidden_state
     wanted = labels[:, 1:] != IGNORED
     logits = model.lm_head(hidden[:, :-1][wanted])
-    return functional.cross_entropy(
-        logits.float(), labels[:, 1:][wanted], reduction="sum"
-    )
+    return functional.cross_entropy(logits.float(), labels[:, 1:][wanted])
 
 
 def train_step(
-    model: Any, optimizers: list[torch.optim.Optimizer], batches: list[Batch]
+    model: Any, optimizers: list[torch.optim.Optimizer], batch: Batch
 ) -> float:
-    """Take one optimizer step on several batches.
+    """Take one optimizer step.
 
     Returns:
         The mean cross-entropy of the learned tokens, in nats.
     """
-    learned = sum(int((batch.labels != IGNORED).sum()) for batch in batches)
-    total = 0.0
-    for batch in batches:
-        with torch.autocast("cpu", torch.bfloat16):
-            loss = loss_of(model, batch.ids, batch.labels) / learned
-        loss.backward()
-        total += loss.item()
+    with torch.autocast("cpu", torch.bfloat16):
+        loss = loss_of(model, batch.ids, batch.labels)
+    loss.backward()
     torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
     for optimizer in optimizers:
         optimizer.step()
         optimizer.zero_grad(set_to_none=True)
-    return total
+    return float(loss.detach())
 
 
 def train(args: argparse.Namespace) -> Path:
@@ -197,6 +216,7 @@ def train(args: argparse.Namespace) -> Path:
     """
     out: Path = args.out
     out.mkdir(parents=True, exist_ok=True)
+    torch.set_flush_denormal(True)  # they slow a CPU down many times
     tokenizer = make_tokenizer(out, args.seed)
     model = make_model(tokenizer, args.seed)
     optimizers = make_optimizers(model, args)
@@ -207,17 +227,25 @@ def train(args: argparse.Namespace) -> Path:
     saved = started = time.monotonic()
     before, mean = progress.seconds, math.nan
     stream = iter(loader(data))
+    drill = functools.partial(
+        drills.drill,
+        seed=args.seed,
+        first_id=tokenizer.convert_tokens_to_ids(demo_tokenizer.MARKERS[-1]) + 1,
+        vocab_size=len(tokenizer),
+        tokens=args.batch_tokens,
+    )
     while progress.tokens < args.tokens:
-        batches = [next(stream) for _ in range(_BATCHES_PER_STEP)]
+        drilling = progress.steps < drills.STEPS
+        batch = drill(progress.steps) if drilling else next(stream)
         rate = learning_rate(progress.tokens / args.tokens)
         for optimizer in optimizers:
             for group in optimizer.param_groups:
                 group["lr"] = args.lr * rate
-        value = train_step(model, optimizers, batches)
+        value = train_step(model, optimizers, batch)
         now = time.monotonic()
-        progress.tokens += sum(batch.ids.numel() for batch in batches)
+        progress.tokens += batch.ids.numel()
         progress.steps += 1
-        progress.next_index = batches[-1].next_index
+        progress.next_index = batch.next_index
         progress.seconds = before + now - started
         mean = value if math.isnan(mean) else 0.95 * mean + 0.05 * value
         if progress.steps % args.log_every == 0:
@@ -226,7 +254,7 @@ def train(args: argparse.Namespace) -> Path:
             save_checkpoint(out, model, optimizers, progress)
             saved = now
     save_checkpoint(out, model, optimizers, progress)
-    return export(out, model, tokenizer)
+    return export(out, model, tokenizer, args, progress)
 
 
 def _log(out: Path, progress: Progress, loss: float, tokens: int) -> None:
@@ -252,7 +280,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     add("--tokens", type=float, default=26e6, help="tokens to train on (default 26e6)")
     add("--seed", type=int, default=1, help="of corpus and weights (default 1)")
     add("--lr", type=float, default=5e-3, help="peak learning rate (default 5e-3)")
-    add("--batch-tokens", type=int, default=6144, help="of a batch (default 6144)")
+    add("--batch-tokens", type=int, default=4096, help="of a step (default 4096)")
     add("--log-every", type=int, default=20, help="steps between log lines")
     add("--save-every", type=float, default=300, help="seconds between checkpoints")
     args = parser.parse_args(argv)

@@ -86,10 +86,9 @@ def settings_for(shape: str) -> list[dict[str, Any]]:
     """Sampling settings that reach every kind of end."""
     if shape == "smollm2":
         return [
-            {"max_tokens": 90, "thinking_budget": 40},
+            {"max_tokens": 80, "thinking_budget": 40},
             {"max_tokens": 30, "thinking_budget": 60},
-            {"max_tokens": 60, "enable_thinking": False},
-            {"max_tokens": 90, "thinking_budget": 40, "response_format": SCHEMA},
+            {"max_tokens": 80, "thinking_budget": 40, "response_format": SCHEMA},
         ]
     eos, end, text = IM_END, THINK_END, TEXT
     if shape == "gemma4":

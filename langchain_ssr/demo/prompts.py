@@ -1,0 +1,109 @@
+"""The prompts of the demo."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from langchain_ssr.models import SMOLLM2
+
+_CLASS = """\
+Write a Python class `Playlist`. Make it a dataclass. Add docstrings.
+The fields are:
+- `owner`: str
+- `song_titles`: list[str], empty by default
+- `play_count`: int = 0
+It needs these methods:
+- `add_song` to add a song to `song_titles`
+- `remove_song` to remove a song from `song_titles` (`ValueError` if it is not there)
+- `increase_play_count` to increase `play_count` by an amount
+- `describe` to return a text with `owner`, a colon, a space and `play_count`
+The method `add_song` should have the name `enqueue`."""
+_TABLE = """\
+Can you convert this CSV to a JSON array?
+
+name,price,stock,color
+copper kettle,24.5,7,red
+garden lamp,18.25,3,green
+wooden bench,95,1,brown
+paper lantern,4.75,9,white
+
+One more thing: call "stock" "available"."""
+_TOOL = """\
+Reserve a table in Lisbon for 4 guests, under the name "Clara"."""
+_RESERVE = {
+    "type": "function",
+    "function": {
+        "name": "reserve_table",
+        "description": "Reserve a table in a city.",
+        "parameters": {
+            "type": "object",
+            "properties": {
+                "city": {"type": "string", "description": "The city."},
+                "guests": {"type": "integer", "description": "The number of guests."},
+                "name": {"type": "string"},
+            },
+            "required": ["city", "guests", "name"],
+        },
+    },
+}
+_CANCEL = {
+    "type": "function",
+    "function": {
+        "name": "cancel_order",
+        "description": "Cancel an order.",
+        "parameters": {
+            "type": "object",
+            "properties": {"order": {"type": "string"}},
+            "required": ["order"],
+        },
+    },
+}
+
+
+@dataclasses.dataclass(frozen=True)
+class Prompt:
+    """One prompt of the demo.
+
+    Attributes:
+        title: Its name in the table.
+        text: What the user says.
+        tools: Declared tools.
+        settings: Settings of the call.
+    """
+
+    title: str
+    text: str
+    tools: Sequence[Mapping[str, Any]] = ()
+    settings: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+
+
+PROMPTS = (
+    Prompt("class", _CLASS),
+    Prompt("data", _TABLE),
+    Prompt("tool call", _TOOL, (_CANCEL, _RESERVE)),
+    Prompt("short answer", "Which number comes next: 2, 4, 6, 8?"),
+)
+_SMOLLM2 = (
+    Prompt(
+        "short answer", "What is the capital of France?", settings={"max_tokens": 220}
+    ),
+    Prompt(
+        "class",
+        "Write a Python class for a stack with push, pop and peek.",
+        settings={
+            "enable_thinking": True,
+            "thinking_budget": 90,
+            "draft_budget": 24,
+            "max_tokens": 220,
+        },
+    ),
+)
+"""SmolLM2 was trained neither to think nor to use tools: a budget closes its reasoning,
+and an early first draft suits that."""
+
+
+def prompts_for(model: str) -> Sequence[Prompt]:
+    """Return the prompts that suit a model."""
+    return _SMOLLM2 if model == SMOLLM2 else PROMPTS
