@@ -10,26 +10,39 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from langchain_ssr.callbacks import DraftText, watch_drafts
+    from langchain_ssr.callbacks import (
+        DraftText,
+        SpeculationCallbackHandler,
+        get_speculation_callback,
+    )
     from langchain_ssr.chat_model import ChatSSR
+    from langchain_ssr.middleware import SpeculationMiddleware as SpeculationMiddleware
     from langchain_ssr.stats import SpeculationStats
+    from langchain_ssr.totals import SpeculationTotals
 
 __version__ = "0.1.0"
 
 __all__ = [
     "ChatSSR",
     "DraftText",
+    "SpeculationCallbackHandler",
     "SpeculationStats",
+    "SpeculationTotals",
     "__version__",
-    "watch_drafts",
+    "get_speculation_callback",
 ]
 
 _HOMES = {
     "ChatSSR": "langchain_ssr.chat_model",
     "DraftText": "langchain_ssr.callbacks",
-    "watch_drafts": "langchain_ssr.callbacks",
+    "SpeculationCallbackHandler": "langchain_ssr.callbacks",
+    "SpeculationMiddleware": "langchain_ssr.middleware",
     "SpeculationStats": "langchain_ssr.stats",
+    "SpeculationTotals": "langchain_ssr.totals",
+    "get_speculation_callback": "langchain_ssr.callbacks",
 }
+"""Where the public names are. `SpeculationMiddleware` needs the package `langchain`,
+so a star import leaves it out."""
 
 
 def __getattr__(name: str) -> Any:

@@ -2,46 +2,34 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
-import os
-from collections.abc import AsyncIterator, Iterator, Mapping
-from types import TracebackType
+from collections.abc import AsyncIterator, Iterator, Sequence
 from typing import Any, Self
 
 from langchain_core.callbacks import (
     AsyncCallbackManagerForLLMRun,
     CallbackManagerForLLMRun,
 )
-from langchain_core.language_models import BaseChatModel, LangSmithParams
-from langchain_core.messages import BaseMessage
-from langchain_core.outputs import ChatGenerationChunk, ChatResult
-from pydantic import ConfigDict, model_validator
-
-from langchain_ssr.backends.base import JSON, Backend
-from langchain_ssr.callbacks import report_draft
-from langchain_ssr.errors import SettingsError
-from langchain_ssr.models import thinking_default
-from langchain_ssr.settings import (
-    CallSettings,
-    ConnectionSettings,
-    check_names,
-    merge_call_settings,
+from langchain_core.language_models import LanguageModelInput
+from langchain_core.language_models.chat_models import (
+    agenerate_from_stream,
+    generate_from_stream,
 )
-from langchain_ssr.wire.requests import build_request, speculation_to_wire
-from langchain_ssr.wire.responses import PROVIDER, StreamReader, result_from_wire
+from langchain_core.messages import AIMessage, BaseMessage
+from langchain_core.outputs import ChatGenerationChunk, ChatResult
+from langchain_core.runnables import Runnable
 
-REQUEST_FIELDS = ("tools", "tool_choice", "parallel_tool_calls", "response_format")
-"""Fields of a request that are no settings; `bind` and the like pass them."""
+from langchain_ssr.draft_channels import areport_draft, report_draft, wants_drafts
+from langchain_ssr.engine_owner import EngineOwner
+from langchain_ssr.openai_settings import settings_of
+from langchain_ssr.structured_output import Method, Schema, structured_output
+from langchain_ssr.tokens import TokenCounter
+from langchain_ssr.tools import ToolChoice, ToolLike, convert_choice, convert_tools
+from langchain_ssr.tracing import trace_results, trace_stream_results
+from langchain_ssr.wire.responses import StreamReader, result_from_wire
 
-DISABLE_VARIABLE = "SSR_DISABLE"
-"""Environment variable that turns speculation off everywhere: `SSR_DISABLE=1`."""
 
-_CORE_FIELDS = ("stream", "stream_usage", "ls_structured_output_format")
-"""Call arguments that langchain-core itself passes along or reads."""
-
-
-class ChatSSR(ConnectionSettings, CallSettings, BaseChatModel):
+class ChatSSR(EngineOwner, TokenCounter):
     """Chat model for reasoning models on an embedded vLLM engine.
 
     Setup:
@@ -80,6 +68,40 @@ class ChatSSR(ConnectionSettings, CallSettings, BaseChatModel):
         await llm.ainvoke("Hi")
         ```
 
+    Tool calling:
+        ```python
+        from langchain_core.tools import tool
+
+        @tool
+        def add(a: int, b: int) -> int:
+            "Add two numbers."
+            return a + b
+
+        answer = llm.bind_tools([add]).invoke("What is 17 + 25?")
+        answer.tool_calls
+        ```
+        A call ends the reasoning, also where the model has not closed it. One that is
+        not whole, cut by `max_tokens` for example, is never in `tool_calls`.
+
+    Structured output:
+        ```python
+        from pydantic import BaseModel
+
+        class Person(BaseModel):
+            name: str
+            age: int
+
+        llm.with_structured_output(Person).invoke("Ann is 34 years old.")
+        ```
+        The model thinks first; the grammar holds for the answer.
+
+    Content blocks:
+        ```python
+        for block in answer.content_blocks:
+            block["type"]  # "reasoning", "text", "tool_call"
+        ```
+        `output_version="v1"` makes them the message's content.
+
     Reasoning:
         `enable_thinking=False` turns thinking off (`None`: as the model's template
         does), `thinking_budget=512` limits it to that many tokens.
@@ -95,138 +117,127 @@ class ChatSSR(ConnectionSettings, CallSettings, BaseChatModel):
         `close()` gives it up; `with ChatSSR(...) as llm:` does so at the end.
     """
 
-    model_config = ConfigDict(
-        extra="ignore", populate_by_name=True, arbitrary_types_allowed=True
-    )
-
-    # --- construction -------------------------------------------------------------
-
-    @model_validator(mode="before")
     @classmethod
-    def _refuse_unknown_names(cls, data: Any) -> Any:
-        if not isinstance(data, Mapping):
-            return data
-        check_names(data, cls.canonical_names(), cls.__name__)
-        return data
+    def from_chat_openai(cls, llm: Any, **settings: Any) -> Self:
+        """Make a model of the settings of a `ChatOpenAI`.
 
-    @model_validator(mode="after")
-    def _think_as_the_model_does(self) -> Self:
-        if "enable_thinking" not in self.model_fields_set:
-            self.enable_thinking = thinking_default(self.model)
-        return self
+        Args:
+            llm: A `ChatOpenAI` of langchain-openai. What was set in its constructor
+                counts, not what it read from `OPENAI_...` variables.
+            **settings: Settings to add or replace.
 
-    @property
-    def _llm_type(self) -> str:
-        return "chat-ssr"
+        Raises:
+            SettingsError: If a setting has no counterpart; the message names it.
+        """
+        names = cls.canonical_names()
+        given = {names.get(name, name): value for name, value in settings.items()}
+        return cls(**{**settings_of(llm), **given})
 
-    @property
-    def _identifying_params(self) -> dict[str, Any]:
-        settings = self._settings({}).model_dump(exclude_defaults=True)
-        return {"model": self.model, "base_url": self.base_url, **settings}
-
-    def _get_ls_params(
-        self, stop: list[str] | None = None, **kwargs: Any
-    ) -> LangSmithParams:
-        params = super()._get_ls_params(stop=stop, **kwargs)
-        params["ls_provider"] = PROVIDER
-        return params
-
-    @classmethod
-    def is_lc_serializable(cls) -> bool:
-        """Whether LangChain can serialize the model's settings."""
-        return True
-
-    @classmethod
-    def get_lc_namespace(cls) -> list[str]:
-        """Return the namespace of serialized models."""
-        return ["langchain_ssr", "chat_model"]
-
-    @property
-    def lc_secrets(self) -> dict[str, str]:
-        """Name the environment variables that stand for secrets."""
-        return {"api_key": "SSR_API_KEY"}
-
-    # --- requests -----------------------------------------------------------------
-
-    def _settings(self, call: Mapping[str, Any]) -> CallSettings:
-        """Merge constructor, `model_kwargs` and call; later ones win."""
-        own = {
-            name: getattr(self, name)
-            for name in self.model_fields_set & set(CallSettings.model_fields)
-        }
-        return merge_call_settings(own, self.model_kwargs, call)
-
-    def _request(
+    def bind_tools(
         self,
-        messages: list[BaseMessage],
-        stop: list[str] | None,
-        call: Mapping[str, Any],
+        tools: Sequence[ToolLike],
         *,
-        stream: bool,
-    ) -> JSON:
-        fields = {name: call[name] for name in REQUEST_FIELDS if name in call}
-        if not fields.get("tools"):  # an agent without tools binds an empty list
-            for name in ("tools", "tool_choice", "parallel_tool_calls"):
-                fields.pop(name, None)
-        settings = {
-            name: value
-            for name, value in call.items()
-            if name not in REQUEST_FIELDS and name not in _CORE_FIELDS
+        tool_choice: ToolChoice = None,
+        strict: bool | None = None,
+        parallel_tool_calls: bool | None = None,
+        **kwargs: Any,
+    ) -> Runnable[LanguageModelInput, AIMessage]:
+        """Give the model tools to call.
+
+        Args:
+            tools: Functions, pydantic classes, typed dictionaries, LangChain tools,
+                JSON schemas with a title, or OpenAI's tool dictionaries.
+            tool_choice: `"auto"` (the default): the model decides. `"any"`,
+                `"required"` or `True`: it must call one. A tool's name, or a
+                dictionary that names it: it must call this one. `"none"`: no call.
+            strict: Hold arguments to their schemas, every argument required. Where a
+                call is forced they are held to them anyway, unless it is `False`.
+            parallel_tool_calls: `False`: at most one call in an answer.
+            **kwargs: Further arguments of the call.
+
+        Returns:
+            The model with the tools bound.
+
+        Raises:
+            SettingsError: If the choice names no tool, or a tool is no function.
+        """
+        converted = convert_tools(tools, strict)
+        given = {
+            "tool_choice": convert_choice(tool_choice, converted),
+            "parallel_tool_calls": parallel_tool_calls,
         }
-        if stop is not None:
-            settings["stop"] = stop
-        merged = self._settings(settings)
-        if stream and merged.n > 1:
-            raise SettingsError("n: a stream carries one answer, so n must be 1")
-        if self._speculates:
-            fields["vllm_xargs"] = speculation_to_wire(merged)
-        return build_request(self.model, messages, merged, stream=stream, **fields)
+        given = {name: value for name, value in given.items() if value is not None}
+        return self.bind(tools=converted, **given, **kwargs)
 
-    @property
-    def _backend(self) -> Backend:
-        if self.base_url or os.environ.get("SSR_BASE_URL"):
-            raise SettingsError(
-                "base_url: this version runs embedded engines only; leave base_url "
-                "and SSR_BASE_URL unset"
-            )
-        return self._embedded
+    def with_structured_output(
+        self,
+        schema: Schema | None = None,
+        *,
+        method: Method = "json_schema",
+        include_raw: bool = False,
+        strict: bool | None = None,
+        **kwargs: Any,
+    ) -> Runnable[LanguageModelInput, Any]:
+        """Have answers follow a schema, and parse them.
 
-    @property
-    def _embedded(self) -> Any:
-        from langchain_ssr.backends.embedded import EmbeddedBackend
+        Args:
+            schema: A pydantic class (answers are its instances), or a typed
+                dictionary, a JSON schema with a title, or OpenAI's function (answers
+                are dictionaries). `None` only with `"json_mode"`.
+            method: `"json_schema"`: the answer is JSON that follows the schema.
+                `"function_calling"`: the answer is a call of a function with these
+                arguments. `"json_mode"`: the answer is any JSON object; ask for its
+                fields in the prompt.
+            include_raw: Return a dictionary with `raw` (the message), `parsed` and
+                `parsing_error` instead of raising the error.
+            strict: `True`: every property is required, as OpenAI has it. The schema
+                is enforced in any case.
+            **kwargs: Further arguments of the call.
 
-        return EmbeddedBackend(
-            self.model,
-            self.engine_kwargs,
-            self.timeout,
-            self,
-            self.num_speculative_tokens if self._speculates else None,
+        Returns:
+            A runnable. In a stream it gives the object as it grows.
+
+        Raises:
+            SettingsError: If the method is unknown, or arguments do not fit it.
+            OutputParserException: By the runnable, if an answer cannot be parsed or
+                was cut in mid-JSON.
+        """
+        return structured_output(
+            self, schema, method, include_raw=include_raw, strict=strict, **kwargs
         )
-
-    @property
-    def _speculates(self) -> bool:
-        """Whether the engine has SSR in it; a call can only turn it off."""
-        return self.speculation and os.environ.get(DISABLE_VARIABLE, "0") in ("", "0")
 
     def _generate(
         self,
         messages: list[BaseMessage],
         stop: list[str] | None = None,
-        run_manager: CallbackManagerForLLMRun | None = None,  # noqa: ARG002
+        run_manager: CallbackManagerForLLMRun | None = None,
         **kwargs: Any,
     ) -> ChatResult:
         request = self._request(messages, stop, kwargs, stream=False)
-        return result_from_wire(self._backend.complete(request))
+        if wants_drafts(request):
+            kwargs["stream_usage"] = True
+            result = generate_from_stream(self._stream(messages, stop, **kwargs))
+        else:
+            result = result_from_wire(self._backend.complete(request))
+        trace_results(run_manager, result)
+        return result
 
     async def _agenerate(
         self,
         messages: list[BaseMessage],
         stop: list[str] | None = None,
-        run_manager: AsyncCallbackManagerForLLMRun | None = None,  # noqa: ARG002
+        run_manager: AsyncCallbackManagerForLLMRun | None = None,
         **kwargs: Any,
     ) -> ChatResult:
         request = self._request(messages, stop, kwargs, stream=False)
-        return result_from_wire(await self._backend.acomplete(request))
+        if wants_drafts(request):
+            kwargs["stream_usage"] = True
+            chunks = self._astream(messages, stop, **kwargs)
+            result = await agenerate_from_stream(chunks)
+        else:
+            result = result_from_wire(await self._backend.acomplete(request))
+        trace_results(run_manager, result)
+        return result
 
     def _stream(
         self,
@@ -245,7 +256,9 @@ class ChatSSR(ConnectionSettings, CallSettings, BaseChatModel):
                     report_draft(draft)
                 elif chunk := reader.read(event):
                     yield chunk
-        yield reader.finish()
+        last = reader.finish()
+        trace_stream_results(last.message)
+        yield last
 
     async def _astream(
         self,
@@ -261,73 +274,14 @@ class ChatSSR(ConnectionSettings, CallSettings, BaseChatModel):
         async with contextlib.aclosing(self._backend.astream(request)) as events:
             async for event in events:
                 if draft := reader.draft(event):
-                    report_draft(draft)
+                    await areport_draft(draft)
                 elif chunk := reader.read(event):
                     yield chunk
-        yield reader.finish()
+        last = reader.finish()
+        trace_stream_results(last.message)
+        yield last
 
     def _reader(self, stream_usage: bool | None) -> StreamReader:
         return StreamReader(
             usage=self.stream_usage if stream_usage is None else stream_usage
         )
-
-    # --- the engine's life ----------------------------------------------------------
-
-    def warmup(self) -> Self:
-        """Start the engine now, so that the first call does not wait for it.
-
-        Returns:
-            The model itself.
-
-        Raises:
-            ModelError: As a first call would.
-        """
-        self._embedded.engine()
-        return self
-
-    async def awarmup(self) -> Self:
-        """Start the engine now; see `warmup`."""
-        await self._embedded.aengine()
-        return self
-
-    def engine_info(self) -> dict[str, Any]:
-        """Describe the engine (started if need be): versions, sizes, limits."""
-        info: dict[str, Any] = self._embedded.engine().info()
-        return info
-
-    def close(self) -> None:
-        """Give the engine up. It ends unless another open model uses it too.
-
-        The model stays usable: its next call starts an engine again.
-        """
-        self._embedded.close()
-
-    async def aclose(self) -> None:
-        """Give the engine up; see `close`."""
-        await asyncio.to_thread(self.close)
-
-    def __enter__(self) -> Self:
-        """Return the model."""
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        """Give the engine up."""
-        self.close()
-
-    async def __aenter__(self) -> Self:
-        """Return the model."""
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        """Give the engine up."""
-        await self.aclose()

@@ -1,8 +1,8 @@
-"""Every setting a user can make, as pydantic models.
+"""Every setting of a call, as pydantic models.
 
 `SpeculationSettings` crosses the wire (constructor, `model_kwargs`, per call, server);
-`CallSettings` adds what else may change from call to call; `ConnectionSettings` is
-fixed when the chat model is built. `None` always means "the default".
+`CallSettings` adds what else may change from call to call. What is fixed when the chat
+model is built is in `connection.py`. `None` always means "the default".
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from pydantic import (
     BaseModel,
     ConfigDict,
     Field,
-    SecretStr,
     StrictBool,
     StrictInt,
     StrictStr,
@@ -54,7 +53,7 @@ def suggest(name: str, known: Iterable[str]) -> str:
     return f" Did you mean {close[0]!r}?" if close else ""
 
 
-class _Settings(BaseModel):
+class Settings(BaseModel):
     """Common behaviour: aliases or names, `None` for the default, no extras."""
 
     model_config = ConfigDict(
@@ -80,7 +79,7 @@ class _Settings(BaseModel):
         return names
 
 
-class SpeculationSettings(_Settings):
+class SpeculationSettings(Settings):
     """How drafts are made and used. All of it leaves the answers as they are."""
 
     speculation: StrictBool = True
@@ -165,7 +164,9 @@ class CallSettings(SpeculationSettings):
     repetition_penalty: Annotated[float, Field(gt=0)] | None = None
     max_tokens: PositiveInt | None = Field(
         default=None,
-        validation_alias=AliasChoices("max_tokens", "max_completion_tokens"),
+        validation_alias=AliasChoices(
+            "max_tokens", "max_completion_tokens", "max_tokens_to_sample"
+        ),
     )
     """Most tokens to generate, reasoning included. Default: what the context holds."""
     stop: list[StrictStr] | None = Field(
@@ -205,44 +206,6 @@ class CallSettings(SpeculationSettings):
             msg = "top_logprobs needs logprobs=True"
             raise ValueError(msg)
         return self
-
-
-class ConnectionSettings(_Settings):
-    """Where the engine is. Fixed when the chat model is built."""
-
-    model: Annotated[StrictStr, Field(min_length=1)] = Field(
-        validation_alias=AliasChoices("model", "model_name")
-    )
-    """A short name (`"smollm2"`, `"Qwen3.5-4B"`), a hub id, or a folder."""
-    base_url: StrictStr | None = Field(
-        default=None, validation_alias=AliasChoices("base_url", "openai_api_base")
-    )
-    """Root of a vLLM server's OpenAI API. `None`: an engine in this process."""
-    api_key: SecretStr | None = None
-    timeout: Annotated[float, Field(gt=0)] | None = Field(
-        default=None, validation_alias=AliasChoices("timeout", "request_timeout")
-    )
-    """Seconds to wait for an answer, or in a stream for its next part. The start of
-    the engine is not counted."""
-    max_retries: NonNegativeInt = 2
-    default_headers: dict[str, str] | None = None
-    http_client: Any = Field(default=None, exclude=True)
-    http_async_client: Any = Field(default=None, exclude=True)
-    engine_kwargs: dict[str, Any] = Field(default_factory=dict)
-    """Arguments of `vllm serve`, with underscores: `{"max_model_len": 4096}`."""
-    streaming: StrictBool = False
-    stream_usage: StrictBool = True
-    model_kwargs: dict[str, Any] = Field(default_factory=dict)
-    """Call settings in a dictionary, for code that passes settings on."""
-
-    @field_validator("model_kwargs")
-    @classmethod
-    def _checked_model_kwargs(cls, value: dict[str, Any]) -> dict[str, Any]:
-        try:
-            merge_call_settings(value)
-        except SettingsError as error:
-            raise ValueError(str(error)) from None
-        return value
 
 
 def check_names(given: Iterable[str], known: Iterable[str], where: str) -> None:

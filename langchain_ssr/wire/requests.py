@@ -20,10 +20,19 @@ from langchain_core.messages import (
     ToolMessage,
 )
 
+from langchain_ssr.content_blocks import REASONING_KEY
 from langchain_ssr.errors import SettingsError
 from langchain_ssr.settings import CallSettings, SpeculationSettings
+from langchain_ssr.wire.content import calls_of, content_of, reasoning_of, text_of
 
-REASONING_KEY = "reasoning_content"
+__all__ = [
+    "REASONING_KEY",
+    "build_request",
+    "messages_to_wire",
+    "reasoning_of",
+    "speculation_to_wire",
+    "text_of",
+]
 
 _SAME_NAME = (
     "temperature",
@@ -42,14 +51,18 @@ _SAME_NAME = (
 """Call settings that the API knows by the same name."""
 
 
-def messages_to_wire(messages: Sequence[BaseMessage]) -> list[dict[str, Any]]:
+def messages_to_wire(
+    messages: Sequence[BaseMessage], *, media: bool = False
+) -> list[dict[str, Any]]:
     """Convert a conversation.
 
     Reasoning goes back only for assistant messages after the last human message (a
     tool loop still in progress), as the chat templates of reasoning models expect.
+    System messages become one at the beginning, for many templates take no other.
 
     Args:
         messages: LangChain messages, oldest first.
+        media: Whether the model takes images and the like.
 
     Returns:
         The request's `messages`.
@@ -63,10 +76,13 @@ def messages_to_wire(messages: Sequence[BaseMessage]) -> list[dict[str, Any]]:
         (i for i, message in enumerate(messages) if _is_user(message)),
         default=-1,
     )
-    return [
-        _message_to_wire(message, keep_reasoning=i > last_human)
+    wire = [
+        _ai_to_wire(message, keep_reasoning=i > last_human)
+        if isinstance(message, AIMessage)
+        else {**_head(message), "content": content_of(message, media=media)}
         for i, message in enumerate(messages)
     ]
+    return _system_first(wire)
 
 
 def _is_user(message: BaseMessage) -> bool:
@@ -75,108 +91,53 @@ def _is_user(message: BaseMessage) -> bool:
     )
 
 
-def _message_to_wire(message: BaseMessage, *, keep_reasoning: bool) -> dict[str, Any]:
-    if isinstance(message, AIMessage):
-        return _ai_to_wire(message, keep_reasoning=keep_reasoning)
+def _head(message: BaseMessage) -> dict[str, Any]:
+    """Convert all but the content of a message that is not the model's."""
     if isinstance(message, ToolMessage):
-        return {
-            "role": "tool",
-            "tool_call_id": message.tool_call_id,
-            "content": text_of(message.content),
-        }
+        return {"role": "tool", "tool_call_id": message.tool_call_id}
     if isinstance(message, FunctionMessage):
-        return {
-            "role": "tool",
-            "tool_call_id": message.name,
-            "content": text_of(message.content),
-        }
+        return {"role": "tool", "tool_call_id": message.name}
     if isinstance(message, SystemMessage):
-        role = message.additional_kwargs.get("__openai_role__", "system")
-        return {"role": role, "content": text_of(message.content)}
+        return {"role": message.additional_kwargs.get("__openai_role__", "system")}
     if isinstance(message, HumanMessage):
-        wire = {"role": "user", "content": _user_content(message.content)}
-        return {**wire, "name": message.name} if message.name else wire
+        return {"role": "user", **({"name": message.name} if message.name else {})}
     if isinstance(message, ChatMessage):
-        return {"role": message.role, "content": text_of(message.content)}
+        return {"role": message.role}
     raise SettingsError(
         f"messages: {type(message).__name__} is no message that a chat model takes"
     )
 
 
+def _system_first(wire: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    system = [message for message in wire if message["role"] == "system"]
+    if not system or (len(system) == 1 and system[0] is wire[0]):
+        return wire
+    if not all(isinstance(message["content"], str) for message in system):
+        raise SettingsError("messages: a system message must be text")
+    content = "\n\n".join(message["content"] for message in system)
+    others = [message for message in wire if message["role"] != "system"]
+    return [{"role": "system", "content": content}, *others]
+
+
 def _ai_to_wire(message: AIMessage, *, keep_reasoning: bool) -> dict[str, Any]:
     wire: dict[str, Any] = {"role": "assistant", "content": text_of(message.content)}
-    if message.tool_calls or message.invalid_tool_calls:
-        wire["tool_calls"] = [
-            *map(_call_to_wire, message.tool_calls),
-            *map(_call_to_wire, message.invalid_tool_calls),
-        ]
+    if calls := calls_of(message):
+        wire["tool_calls"] = [_call_to_wire(call, i) for i, call in enumerate(calls)]
         wire["content"] = wire["content"] or None
     if keep_reasoning and (reasoning := reasoning_of(message)):
         wire["reasoning"] = reasoning
     return wire
 
 
-def _call_to_wire(call: Mapping[str, Any]) -> dict[str, Any]:
+def _call_to_wire(call: Mapping[str, Any], index: int) -> dict[str, Any]:
     arguments = call["args"]
     if not isinstance(arguments, str):
         arguments = json.dumps(arguments or {}, ensure_ascii=False)
     return {
-        "id": call["id"],
+        "id": call.get("id") or f"call_{index}",  # vLLM wants one
         "type": "function",
-        "function": {"name": call["name"], "arguments": arguments},
+        "function": {"name": call["name"] or "", "arguments": arguments},
     }
-
-
-def text_of(content: str | Sequence[str | Mapping[str, Any]]) -> str:
-    """Join the text of a message's content; blocks of other kinds are left out.
-
-    Args:
-        content: A string, or a list of strings and content blocks.
-    """
-    if isinstance(content, str):
-        return content
-    return "".join(
-        block if isinstance(block, str) else str(block.get("text", ""))
-        for block in content
-        if isinstance(block, str) or block.get("type") == "text"
-    )
-
-
-def _user_content(
-    content: str | Sequence[str | Mapping[str, Any]],
-) -> str | list[dict[str, Any]]:
-    """Convert a human message's content; text stays a string wherever it can."""
-    if isinstance(content, str):
-        return content
-    blocks = [
-        {"type": "text", "text": block} if isinstance(block, str) else dict(block)
-        for block in content
-    ]
-    if all(block.get("type") == "text" for block in blocks):
-        return "".join(str(block.get("text", "")) for block in blocks)
-    return [_block_to_wire(block) for block in blocks]
-
-
-def _block_to_wire(block: dict[str, Any]) -> dict[str, Any]:
-    if block.get("type") == "image" and "url" in block:
-        return {"type": "image_url", "image_url": {"url": block["url"]}}
-    if block.get("type") == "image" and "base64" in block:
-        url = f"data:{block.get('mime_type', 'image/png')};base64,{block['base64']}"
-        return {"type": "image_url", "image_url": {"url": url}}
-    return block
-
-
-def reasoning_of(message: AIMessage) -> str:
-    """Return a message's reasoning, from `additional_kwargs` or v1 blocks."""
-    if reasoning := message.additional_kwargs.get(REASONING_KEY):
-        return str(reasoning)
-    if isinstance(message.content, str):
-        return ""
-    return "".join(
-        str(block.get("reasoning", ""))
-        for block in message.content
-        if isinstance(block, dict) and block.get("type") == "reasoning"
-    )
 
 
 def speculation_to_wire(settings: SpeculationSettings) -> dict[str, str]:
@@ -199,6 +160,7 @@ def build_request(
     settings: CallSettings,
     *,
     stream: bool,
+    media: bool = False,
     **fields: Any,
 ) -> dict[str, Any]:
     """Build a chat-completions request.
@@ -208,6 +170,7 @@ def build_request(
         messages: The conversation.
         settings: The call's settings.
         stream: Ask for a stream that ends in a usage chunk.
+        media: Whether the model takes images and the like.
         **fields: Further fields (`tools`, `tool_choice`, `response_format`, ...);
             what is `None` is left out.
 
@@ -217,7 +180,8 @@ def build_request(
     Raises:
         SettingsError: As `messages_to_wire`.
     """
-    request: dict[str, Any] = {"model": model, "messages": messages_to_wire(messages)}
+    wire = messages_to_wire(messages, media=media)
+    request: dict[str, Any] = {"model": model, "messages": wire}
     for name in _SAME_NAME:
         request[name] = getattr(settings, name)
     if settings.top_logprobs is not None:

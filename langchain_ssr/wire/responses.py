@@ -20,14 +20,22 @@ from langchain_core.messages.ai import (
     OutputTokenDetails,
     UsageMetadata,
 )
-from langchain_core.messages.tool import invalid_tool_call, tool_call, tool_call_chunk
+from langchain_core.messages.tool import invalid_tool_call, tool_call
 from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
 
 from langchain_ssr.callbacks import DraftText
+from langchain_ssr.content_blocks import PROVIDER, REASONING_KEY
 from langchain_ssr.stats import SpeculationStats
-from langchain_ssr.wire.requests import REASONING_KEY
+from langchain_ssr.wire.streamed_calls import StreamedCalls
 
-PROVIDER = "langchain-ssr"
+__all__ = [
+    "PROVIDER",
+    "StreamReader",
+    "response_metadata",
+    "result_from_wire",
+    "stats_from_wire",
+    "usage_from_wire",
+]
 
 
 def usage_from_wire(usage: Mapping[str, Any] | None) -> UsageMetadata | None:
@@ -138,8 +146,9 @@ def _ai_from_wire(message: Mapping[str, Any]) -> AIMessage:
             )
         else:
             valid.append(tool_call(name=name, args=arguments, id=call.get("id")))
+    content = message.get("content") or ""
     return AIMessage(
-        content=message.get("content") or "",
+        content="" if (valid or invalid) and not content.strip() else content,
         additional_kwargs=kwargs,
         tool_calls=valid,
         invalid_tool_calls=invalid,
@@ -157,8 +166,8 @@ class StreamReader:
         """Create a reader; `usage` says whether the user wants usage metadata."""
         self._usage = usage
         self._choice: dict[str, Any] = {}
-        self._call_ids: list[str] = []
-        self._call_index: dict[Any, int] = {}
+        self._calls = StreamedCalls()
+        self._blank: str | None = ""  # until the content is more than blanks
         self._last: Mapping[str, Any] = {}
 
     def read(self, chunk: Mapping[str, Any]) -> ChatGenerationChunk | None:
@@ -173,29 +182,21 @@ class StreamReader:
                 self._choice[name] = choice[name]
         delta = choice.get("delta") or {}
         logprobs = choice.get("logprobs")
+        info = {"logprobs": logprobs} if logprobs else None
         kwargs = {}
         if reasoning := _reasoning_field(delta):
             kwargs[REASONING_KEY] = reasoning
-        calls = [
-            tool_call_chunk(
-                name=(call.get("function") or {}).get("name"),
-                args=(call.get("function") or {}).get("arguments"),
-                id=call.get("id"),
-                index=self._index_of(call),
-            )
-            for call in delta.get("tool_calls") or []
-        ]
-        content = delta.get("content") or ""
-        if not (content or kwargs or calls or logprobs):
+        calls = self._calls.read(delta.get("tool_calls") or [])
+        content = self._without_blanks(delta.get("content") or "")
+        if not (content or kwargs or calls or info):
             return None
         message = AIMessageChunk(
             content=content,
             id=chunk.get("id"),
             additional_kwargs=kwargs,
             tool_call_chunks=calls,
-            response_metadata={"logprobs": logprobs} if logprobs else {},
+            response_metadata={"model_provider": PROVIDER, **(info or {})},
         )
-        info = {"logprobs": logprobs} if logprobs else None
         return ChatGenerationChunk(message=message, generation_info=info)
 
     @staticmethod
@@ -206,23 +207,26 @@ class StreamReader:
                 return DraftText(index=int(piece["index"]), text=str(piece["text"]))
         return None
 
-    def _index_of(self, call: Mapping[str, Any]) -> int:
-        """Number calls by their ids: some servers send index 0 for every call."""
-        given, id_ = call.get("index"), call.get("id")
-        if id_ and id_ not in self._call_ids:
-            self._call_index[given] = len(self._call_ids)
-            self._call_ids.append(id_)
-        return self._call_index.setdefault(given, len(self._call_ids))
+    def _without_blanks(self, content: str) -> str:
+        """Hold back blanks at the beginning: before a call they are no content."""
+        if self._blank is None:
+            return content
+        content = self._blank + content
+        self._blank = None if content.strip() else content
+        return content if self._blank is None else ""
 
     def finish(self) -> ChatGenerationChunk:
         """Make the final chunk: usage and everything about the whole answer."""
         usage = usage_from_wire(self._last.get("usage")) if self._usage else None
+        finish = self._choice.get("finish_reason")
+        endings = self._calls.endings(cut=finish == "length")
         message = AIMessageChunk(
-            content="",
+            content="" if self._calls else self._blank or "",
             id=self._last.get("id"),
             usage_metadata=usage,
+            tool_call_chunks=endings,
             response_metadata=response_metadata(self._last, self._choice),
             chunk_position="last",
         )
-        info = {"finish_reason": self._choice.get("finish_reason")}
+        info = {"finish_reason": finish}
         return ChatGenerationChunk(message=message, generation_info=info)

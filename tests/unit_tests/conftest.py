@@ -13,6 +13,7 @@ VARIABLES = (
     "SSR_API_KEY",
     "SSR_BASE_URL",
     "SSR_PROGRESS",
+    "VLLM_API_KEY",
     "VLLM_CPU_KVCACHE_SPACE",
     "XDG_CACHE_HOME",
 )

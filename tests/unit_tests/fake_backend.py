@@ -36,6 +36,7 @@ def _part(arguments: str, **fields) -> dict:
     return _delta(tool_calls=[{"index": 0, **fields, "function": function}])
 
 
+LAST = {**HEAD, "choices": [], "usage": USAGE, "metrics": {"queue_time_ms": 1.0}}
 CHUNKS = [
     _delta(role="assistant", content=""),
     _delta(reasoning="They "),
@@ -45,14 +46,36 @@ CHUNKS = [
     _part('{"city": '),
     _part('"Zürich"}'),
     _delta(finish="tool_calls"),
-    {**HEAD, "choices": [], "usage": USAGE, "metrics": {"queue_time_ms": 1.0}},
+    LAST,
 ]
+
+
+def letters(message: dict, finish: str) -> list[dict]:
+    """Cut a message into the smallest chunks."""
+    chunks = [_delta(reasoning=letter) for letter in message.get("reasoning", "")]
+    chunks += [_delta(content=letter) for letter in message.get("content") or ""]
+    for i, call in enumerate(message.get("tool_calls", [])):
+        function = call["function"]
+        head = {"index": i, "id": call["id"], "function": {"name": function["name"]}}
+        chunks.append(_delta(tool_calls=[head]))
+        pieces = [
+            {"index": i, "function": {"arguments": x}} for x in function["arguments"]
+        ]
+        chunks += [_delta(tool_calls=[piece]) for piece in pieces]
+    return [*chunks, _delta(finish=finish), LAST]
+
+
+def called(name: str, arguments: str, id_: str = "c0") -> dict:
+    """Write a tool call as the API does."""
+    function = {"name": name, "arguments": arguments}
+    return {"id": id_, "type": "function", "function": function}
 
 
 class FakeBackend:
     """Gives the same answer, whole or in chunks."""
 
     def __init__(self) -> None:
+        self.message, self.chunks, self.finish = MESSAGE, CHUNKS, "tool_calls"
         self.requests: list[dict] = []
         self.open_streams = 0
 
@@ -61,10 +84,15 @@ class FakeBackend:
         """The last request."""
         return self.requests[-1]
 
+    def answer(self, finish: str = "stop", **message) -> None:
+        """Give this message from now on, streamed letter by letter."""
+        self.message = {"role": "assistant", "content": None, **message}
+        self.chunks, self.finish = letters(message, finish), finish
+
     def complete(self, request: dict) -> dict:
         self.requests.append(request)
         choices = [
-            {"index": i, "message": MESSAGE, "finish_reason": "tool_calls"}
+            {"index": i, "message": self.message, "finish_reason": self.finish}
             for i in range(request.get("n", 1))
         ]
         answer = {"choices": choices, "usage": USAGE, "metrics": {"queue_time_ms": 1.0}}
@@ -78,7 +106,7 @@ class FakeBackend:
         self.requests.append(request)
         self.open_streams += 1
         try:
-            yield from copy.deepcopy(CHUNKS)
+            yield from copy.deepcopy(self.chunks)
         finally:
             self.open_streams -= 1
 
@@ -86,7 +114,7 @@ class FakeBackend:
         self.requests.append(request)
         self.open_streams += 1
         try:
-            for chunk in copy.deepcopy(CHUNKS):
+            for chunk in copy.deepcopy(self.chunks):
                 await asyncio.sleep(0)
                 yield chunk
         finally:

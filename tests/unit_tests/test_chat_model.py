@@ -86,9 +86,6 @@ async def test_v1_output_has_reasoning_text_and_tool_call_blocks(way):
     assert (call["name"], call["args"]) == ("f", {"city": "Zürich"})
 
 
-@pytest.mark.xfail(
-    strict=True, reason="a streamed tool call is folded into the reasoning block"
-)
 @pytest.mark.parametrize("way", ["stream", "astream"])
 async def test_v1_stream_has_a_tool_call_block_of_its_own(way):
     message = await ask(ChatSSR(model="smollm2", output_version="v1"), way)

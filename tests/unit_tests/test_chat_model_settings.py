@@ -152,7 +152,7 @@ def test_empty_stop_string_is_refused(backend):
 
 # --- fields of a request -------------------------------------------------------------
 
-TOOL = {"type": "function", "function": {"name": "f", "parameters": {}}}
+TOOL = {"type": "function", "function": {"name": "f", "parameters": {}, "strict": True}}
 
 
 def test_request_fields_are_passed_on(backend):

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-HEAVY = ["vllm", "torch", "transformers", "numpy"]
+HEAVY = ["vllm", "torch", "transformers", "numpy", "langchain", "langgraph"]
 
 WITHOUT_VLLM = """
 import importlib.metadata, sys
@@ -47,6 +47,7 @@ def loaded(code: str, names: list[str]) -> list[str]:
         "import langchain_ssr",
         "from langchain_ssr import ChatSSR",
         "from langchain_ssr import ChatSSR; ChatSSR(model='smollm2')",
+        "from langchain_ssr import get_speculation_callback",
     ],
 )
 def test_import_loads_nothing_heavy(code):

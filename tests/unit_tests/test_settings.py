@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from langchain_ssr.connection import ConnectionSettings
 from langchain_ssr.errors import SettingsError
 from langchain_ssr.settings import (
     CallSettings,
-    ConnectionSettings,
     check_names,
     merge_call_settings,
     suggest,
@@ -22,12 +22,23 @@ from langchain_ssr.settings import (
     ("alias", "field", "value"),
     [
         ("max_completion_tokens", "max_tokens", 7),
+        ("max_tokens_to_sample", "max_tokens", 7),
         ("stop_sequences", "stop", ["END"]),
     ],
 )
 def test_call_alias_sets_the_field(alias, field, value):
     assert getattr(merge_call_settings({alias: value}), field) == value
     assert getattr(merge_call_settings({field: value}), field) == value
+
+
+@pytest.mark.parametrize("name", ["SSR_API_KEY", "VLLM_API_KEY"])
+def test_key_is_read_from_the_environment(monkeypatch, name):
+    monkeypatch.setenv("OPENAI_API_KEY", "never")
+    assert ConnectionSettings(model="m").api_key is None
+    monkeypatch.setenv(name, "key")
+    assert ConnectionSettings(model="m").api_key.get_secret_value() == "key"
+    given = ConnectionSettings(model="m", api_key="given")
+    assert given.api_key.get_secret_value() == "given"
 
 
 @pytest.mark.parametrize("name", ["model", "model_name"])

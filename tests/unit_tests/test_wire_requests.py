@@ -19,7 +19,7 @@ from langchain_core.messages import (
 from langchain_core.messages.tool import invalid_tool_call, tool_call
 
 from langchain_ssr.errors import SettingsError
-from langchain_ssr.wire.requests import messages_to_wire, reasoning_of, text_of
+from langchain_ssr.wire.requests import messages_to_wire
 
 THINKING = {"reasoning_content": "hm"}
 
@@ -84,70 +84,25 @@ def test_control_text_of_a_user_is_passed_on_as_it_is(text):
     assert one(HumanMessage(text))["content"] == text
 
 
-# --- content -------------------------------------------------------------------------
+@pytest.mark.parametrize("later", [1, 2, 3])
+def test_system_messages_become_one_at_the_beginning(later):
+    others = [HumanMessage("h"), AIMessage("a"), HumanMessage("i")]
+    messages = [SystemMessage("s"), *others]
+    messages.insert(later, SystemMessage("t"))
+    wire = messages_to_wire(messages)
+    assert wire[0] == {"role": "system", "content": "s\n\nt"}
+    assert [message["content"] for message in wire[1:]] == ["h", "a", "i"]
 
 
-@pytest.mark.parametrize(
-    ("content", "text"),
-    [
-        ("plain", "plain"),
-        ([], ""),
-        (["a", "b"], "ab"),
-        ([{"type": "text", "text": "a"}, "b", {"type": "text", "text": "c"}], "abc"),
-        (
-            [{"type": "reasoning", "reasoning": "no"}, {"type": "text", "text": "c"}],
-            "c",
-        ),
-        ([{"type": "image", "url": "http://x"}], ""),
-    ],
-)
-def test_text_of_content(content, text):
-    assert text_of(content) == text
-
-
-def test_text_blocks_of_a_tool_message_are_joined():
-    blocks = [{"type": "text", "text": "4"}, {"type": "text", "text": "2"}]
-    assert one(ToolMessage(blocks, tool_call_id="c"))["content"] == "42"
-
-
-def test_text_blocks_of_a_human_message_become_a_string():
-    blocks = ["a", {"type": "text", "text": "b"}]
-    assert one(HumanMessage(blocks))["content"] == "ab"
-
-
-@pytest.mark.parametrize(
-    ("block", "wire"),
-    [
-        (
-            {"type": "image", "url": "http://x/y.png"},
-            {"type": "image_url", "image_url": {"url": "http://x/y.png"}},
-        ),
-        (
-            {"type": "image", "base64": "QUJD", "mime_type": "image/jpeg"},
-            {
-                "type": "image_url",
-                "image_url": {"url": "data:image/jpeg;base64,QUJD"},
-            },
-        ),
-        (
-            {"type": "image", "base64": "QUJD"},
-            {"type": "image_url", "image_url": {"url": "data:image/png;base64,QUJD"}},
-        ),
-        (
-            {"type": "image_url", "image_url": {"url": "http://x", "detail": "low"}},
-            {"type": "image_url", "image_url": {"url": "http://x", "detail": "low"}},
-        ),
-    ],
-)
-def test_image_beside_text(block, wire):
-    content = one(HumanMessage(["what is it?", block]))["content"]
-    assert content == [{"type": "text", "text": "what is it?"}, wire]
+def test_system_message_moves_to_the_beginning():
+    wire = messages_to_wire([HumanMessage("h"), SystemMessage("s")])
+    assert [message["role"] for message in wire] == ["system", "user"]
 
 
 def test_message_is_left_as_it_is():
-    message = HumanMessage([{"type": "image", "url": "http://x"}])
+    message = HumanMessage(["a", {"type": "text", "text": "b"}])
     before = message.model_copy(deep=True)
-    one(message)
+    assert one(message) == {"role": "user", "content": "ab"}
     assert message == before
 
 
@@ -184,24 +139,6 @@ def test_chat_message_of_a_user_ends_the_tool_loop_too():
     assert "reasoning" not in wire[0]
 
 
-def test_v1_reasoning_blocks_are_read_and_kept_out_of_the_text():
-    message = AIMessage(
-        [
-            {"type": "reasoning", "reasoning": "h"},
-            {"type": "reasoning", "reasoning": "m"},
-            {"type": "text", "text": "yes"},
-        ]
-    )
-    assert reasoning_of(message) == "hm"
-    assert one(message) == {"role": "assistant", "content": "yes", "reasoning": "hm"}
-
-
-@pytest.mark.parametrize("content", ["a", [], [{"type": "reasoning"}]])
-def test_no_reasoning_is_an_empty_text(content):
-    assert reasoning_of(AIMessage(content)) == ""
-    assert "reasoning" not in one(AIMessage(content))
-
-
 # --- tool calls ----------------------------------------------------------------------
 
 
@@ -231,7 +168,8 @@ def test_invalid_call_passes_through_after_the_valid_ones():
     assert wire["tool_calls"][1]["function"] == {"name": "g", "arguments": '{"x": '}
 
 
-def test_invalid_call_without_arguments_sends_an_empty_object():
-    bad = invalid_tool_call(name="g", args=None, id="c2", error="cut")
-    wire = one(AIMessage("", invalid_tool_calls=[bad]))
-    assert wire["tool_calls"][0]["function"]["arguments"] == "{}"
+def test_invalid_call_without_anything_is_sent_all_the_same():
+    bad = invalid_tool_call(name=None, args=None, id=None, error="cut")
+    [call] = one(AIMessage("", invalid_tool_calls=[bad]))["tool_calls"]
+    assert call["id"] == "call_0"
+    assert call["function"] == {"name": "", "arguments": "{}"}

@@ -97,6 +97,12 @@ def test_two_tool_calls():
     assert message.invalid_tool_calls == []
 
 
+def test_blanks_beside_a_call_are_no_content():
+    assert answer({**calls("{}"), "content": "\n\n"}).content == ""
+    assert answer({**calls("{}"), "content": "\nyes\n"}).content == "\nyes\n"
+    assert answer({"content": "\n\n"}).content == "\n\n"
+
+
 @pytest.mark.parametrize("text", ["", None, "{}"])
 def test_no_arguments_are_an_empty_object(text):
     assert answer(calls(text)).tool_calls[0]["args"] == {}

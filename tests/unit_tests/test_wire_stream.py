@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from functools import reduce
 from operator import add
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from langchain_core.messages import AIMessageChunk
+from langchain_core.load import dumps, loads
+from langchain_core.messages import AIMessageChunk, message_chunk_to_message
 
 from langchain_ssr.wire.responses import StreamReader, result_from_wire
+from langchain_ssr.wire.streamed_calls import ending_of
 
 USAGE = {"prompt_tokens": 3, "completion_tokens": 9, "total_tokens": 12}
 HEAD = {"id": "r1", "model": "m", "object": "chat.completion.chunk"}
@@ -65,6 +68,20 @@ def test_reasoning_with_empty_content_is_kept(name, content):
     assert message.additional_kwargs == {"reasoning_content": "a"}
 
 
+@pytest.mark.parametrize("called", [True, False])
+def test_blanks_before_a_call_are_no_content(called):
+    chunks = [delta(reasoning="h"), delta(content="\n"), delta(content="\n")]
+    chunks += [delta(tool_calls=[call(0, "{}", "f")])] if called else []
+    *parts, last = read(chunks)
+    assert all(part.content == "" for part in parts)
+    assert last.content == ("" if called else "\n\n")
+
+
+def test_blanks_before_text_come_with_it():
+    messages = read([delta(content="\n"), delta(content="\nyes"), delta(content="\n")])
+    assert [message.content for message in messages] == ["\n\nyes", "\n", ""]
+
+
 def test_reasoning_and_answer_in_one_delta():
     [message, _] = read([delta(reasoning="a", content="b")])
     assert (message.additional_kwargs["reasoning_content"], message.content) == (
@@ -75,7 +92,8 @@ def test_reasoning_and_answer_in_one_delta():
 def test_usage_and_metadata_are_on_the_last_chunk_only():
     *parts, last = read(TYPICAL)
     assert all(part.usage_metadata is None for part in parts)
-    assert all(part.response_metadata == {} for part in parts)
+    metadata = {"model_provider": "langchain-ssr"}  # is not joined, but compared
+    assert all(part.response_metadata == metadata for part in parts)
     assert last.usage_metadata["total_tokens"] == 12
     assert last.response_metadata["finish_reason"] == "stop"
     assert last.response_metadata["model_name"] == "m"
@@ -145,19 +163,92 @@ def test_two_calls_that_share_an_index_are_told_apart_by_id():
     ]
 
 
+def test_name_and_arguments_in_two_pieces_of_one_delta_are_one_piece():
+    pieces = [call(0, "", "f"), call(0, '{"a"'), call(1, "", "g"), call(0, ": 1}")]
+    message, _ = read([delta(tool_calls=pieces, finish="tool_calls")])
+    assert [(c["index"], c["name"], c["args"]) for c in message.tool_call_chunks] == [
+        (0, "f", '{"a": 1}'),
+        (1, "g", None),
+    ]
+    assert [c["args"] for c in message.tool_calls] == [{"a": 1}, {}]
+
+
 def test_call_with_nonsense_is_invalid():
     whole = reduce(add, read([delta(tool_calls=[call(0, "nonsense", "f")])]))
     assert whole.tool_calls == []
     assert whole.invalid_tool_calls[0]["args"] == "nonsense"
 
 
-@pytest.mark.xfail(
-    reason="langchain-core completes cut JSON whenever it merges chunks", strict=True
-)
+# --- calls that were cut -------------------------------------------------------------
+
+
 def test_call_that_was_cut_in_mid_json_is_invalid():
     cut = call(0, '{"path": "/", "recursive": tr', "delete")
     whole = reduce(add, read([delta(tool_calls=[cut], finish="length")]))
     assert whole.tool_calls == []
+    [invalid] = whole.invalid_tool_calls
+    assert (invalid["name"], invalid["id"]) == ("delete", "c0")
+    assert invalid["args"] == '{"path": "/", "recursive": tr]'
+
+
+@pytest.mark.parametrize(
+    ("finish", "valid"), [("length", False), ("tool_calls", True), (None, True)]
+)
+def test_call_that_was_cut_after_its_name_is_invalid(finish, valid):
+    begun = call(0, "", "delete_everything")
+    whole = reduce(add, read([delta(tool_calls=[begun], finish=finish)]))
+    assert bool(whole.tool_calls) is valid
+    assert bool(whole.invalid_tool_calls) is not valid
+
+
+def test_calls_before_the_one_that_was_cut_are_valid():
+    first, second = call(0, '{"a": 1}', "f"), call(1, '{"b": "x', "g")
+    none = call(2, "", "h")
+    both = reduce(add, read([delta(tool_calls=[first, second], finish="length")]))
+    assert [c["args"] for c in both.tool_calls] == [{"a": 1}]
+    assert [c["name"] for c in both.invalid_tool_calls] == ["g"]
+    three = [delta(tool_calls=[first, none, second], finish="length")]
+    assert [c["name"] for c in reduce(add, read(three)).tool_calls] == ["f", "h"]
+
+
+@pytest.mark.filterwarnings("ignore:.*`loads` is in beta")
+def test_call_that_was_cut_stays_invalid_however_it_is_summed_up():
+    cut = call(0, '{"path": "/", "recursive": tr', "delete")
+    first, *others = read([delta(tool_calls=[cut], finish="length"), usage_chunk()])
+    message = message_chunk_to_message(first + others)
+    assert message.tool_calls == []
+    copy = loads(dumps(first + others), allowed_objects="core")
+    assert copy.tool_calls == []
+
+
+OBJECTS = st.dictionaries(
+    st.text(max_size=3),
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.text(max_size=4),
+        lambda inner: (
+            st.lists(inner, max_size=2)
+            | st.dictionaries(st.text(max_size=2), inner, max_size=2)
+        ),
+        max_leaves=4,
+    ),
+    max_size=3,
+)
+
+
+@given(OBJECTS, st.data())
+def test_no_beginning_of_an_object_is_taken_for_a_whole_one(arguments, data):
+    text = json.dumps(arguments)
+    assert ending_of(text) == ""
+    part = text[: data.draw(st.integers(1, len(text) - 1))]
+    assert ending_of(part)
+    whole = reduce(add, read([delta(tool_calls=[call(0, part, "f")], finish="length")]))
+    assert whole.tool_calls == []
+    assert whole.invalid_tool_calls[0]["args"].startswith(part)
+
+
+@pytest.mark.parametrize("text", ["nonsense", "[1, 2", "5", "tru", '"text', "]"])
+def test_what_begins_no_object_is_left_as_it_is(text):
+    assert ending_of(text) == ""
 
 
 # --- the sum of any chunking is the whole ---------------------------------------------

@@ -1,0 +1,162 @@
+"""A chat model's settings: checked, merged with a call's, traced and serialized."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+from collections.abc import Mapping
+from typing import Any, Self, cast
+
+from langchain_core.language_models import (
+    BaseChatModel,
+    LangSmithParams,
+    ModelProfile,
+)
+from langchain_core.messages import BaseMessage
+from pydantic import ConfigDict, model_validator
+
+from langchain_ssr.backends.base import JSON
+from langchain_ssr.callbacks import drafts_are_watched
+from langchain_ssr.calls import split_call
+from langchain_ssr.connection import ConnectionSettings
+from langchain_ssr.content_blocks import PROVIDER
+from langchain_ssr.errors import SettingsError
+from langchain_ssr.models import thinking_default
+from langchain_ssr.profile import model_profile, takes_media
+from langchain_ssr.settings import (
+    CallSettings,
+    SpeculationSettings,
+    check_names,
+    merge_call_settings,
+)
+from langchain_ssr.tracing import settings_metadata
+from langchain_ssr.wire.requests import build_request, speculation_to_wire
+
+DISABLE_VARIABLE = "SSR_DISABLE"
+"""Environment variable that turns speculation off everywhere: `SSR_DISABLE=1`."""
+
+
+class ConfiguredModel(ConnectionSettings, CallSettings, BaseChatModel):
+    """A chat model that knows its settings, and makes requests of them."""
+
+    model_config = ConfigDict(
+        extra="ignore", populate_by_name=True, arbitrary_types_allowed=True
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _refuse_unknown_names(cls, data: Any) -> Any:
+        if not isinstance(data, Mapping):
+            return data
+        check_names(data, cls.canonical_names(), cls.__name__)
+        return data
+
+    @model_validator(mode="after")
+    def _think_as_the_model_does(self) -> Self:
+        if "enable_thinking" not in self.model_fields_set:
+            self.enable_thinking = thinking_default(self.model)
+        return self
+
+    def _resolve_model_profile(self) -> ModelProfile | None:
+        return model_profile(self.model, self.engine_kwargs)
+
+    # --- requests -----------------------------------------------------------------
+
+    def _settings(self, call: Mapping[str, Any]) -> CallSettings:
+        """Merge constructor, `model_kwargs` and call; later ones win."""
+        own = {
+            name: getattr(self, name)
+            for name in self.model_fields_set & set(CallSettings.model_fields)
+        }
+        return merge_call_settings(own, self.model_kwargs, call)
+
+    @property
+    def _speculates(self) -> bool:
+        """Whether the engine has SSR in it; a call can only turn it off."""
+        return self.speculation and os.environ.get(DISABLE_VARIABLE, "0") in ("", "0")
+
+    def _request(
+        self,
+        messages: list[BaseMessage],
+        stop: list[str] | None,
+        call: Mapping[str, Any],
+        *,
+        stream: bool,
+    ) -> JSON:
+        fields, settings = split_call(call, stop)
+        merged = self._settings(settings)
+        if drafts_are_watched() and "stream_drafts" not in merged.model_fields_set:
+            merged.stream_drafts = True
+        if stream and merged.n > 1:
+            raise SettingsError("n: a stream carries one answer, so n must be 1")
+        if self._speculates:
+            fields["vllm_xargs"] = speculation_to_wire(merged)
+        media = takes_media(self.engine_kwargs)
+        return build_request(
+            self.model, messages, merged, stream=stream, media=media, **fields
+        )
+
+    # --- what LangChain asks of a model's settings ----------------------------------
+
+    @property
+    def _llm_type(self) -> str:
+        return "chat-ssr"
+
+    @property
+    def _identifying_params(self) -> dict[str, Any]:
+        settings = self._settings({}).model_dump(exclude_defaults=True)
+        return {"model": self.model, "base_url": self.base_url, **settings}
+
+    def _get_ls_params(
+        self, stop: list[str] | None = None, **kwargs: Any
+    ) -> LangSmithParams:
+        params = super()._get_ls_params(stop=stop, **kwargs)
+        params["ls_provider"] = PROVIDER
+        kwargs.pop("model", None)
+        with contextlib.suppress(SettingsError):  # the call itself will report it
+            settings = self._settings(split_call(kwargs, stop)[1])
+            if settings.temperature is not None:
+                params["ls_temperature"] = settings.temperature
+            if settings.max_tokens is not None:
+                params["ls_max_tokens"] = settings.max_tokens
+            if settings.stop:
+                params["ls_stop"] = settings.stop
+            return cast("LangSmithParams", {**params, **settings_metadata(settings)})
+        return params
+
+    def _get_llm_string(self, stop: list[str] | None = None, **kwargs: Any) -> str:
+        """Return the cache's key: all that an answer's text depends on.
+
+        Speculation does not change answers, so its settings are not in it. Settings
+        that say the same in the constructor and in a call give the same key.
+        """
+        fields, call = split_call(kwargs, stop)
+        settings = self._settings(call).model_dump(
+            exclude=set(SpeculationSettings.model_fields), exclude_defaults=True
+        )
+        key = {
+            "id": self.lc_id(),
+            "model": self.model,
+            "base_url": self.base_url,
+            "engine_kwargs": self.engine_kwargs,
+            "output_version": self.output_version,
+            "settings": settings,
+            "fields": fields,
+        }
+        return json.dumps(key, sort_keys=True, default=repr)
+
+    @classmethod
+    def is_lc_serializable(cls) -> bool:
+        """Whether LangChain can serialize the model's settings."""
+        return True
+
+    @classmethod
+    def get_lc_namespace(cls) -> list[str]:
+        """Return the namespace of serialized models."""
+        return ["langchain_ssr", "chat_model"]
+
+    @property
+    def lc_secrets(self) -> dict[str, str]:
+        """Name the environment variables that stand for secrets."""
+        return {"api_key": "SSR_API_KEY"}

