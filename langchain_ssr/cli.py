@@ -39,7 +39,7 @@ def doctor(
 
 @app.command()
 def demo(
-    model: Annotated[str, typer.Option(help="Model to ask.")] = "demo",
+    model: Annotated[str, typer.Option(help="Model to ask.")] = "smollm2",
     json_file: Annotated[
         Path | None, typer.Option("--json", help="Also write the figures here.")
     ] = None,

@@ -137,6 +137,12 @@ def resolve(model: str) -> ModelSpec:
     """
     if model == DEMO:
         folder = demo_folder()
+        if not (folder / "model.safetensors").is_file():
+            raise ModelLoadError(
+                "This version comes without the demo model: its training is not "
+                "finished. Use model='smollm2', or train it with: "
+                "python -m langchain_ssr.demo.train --out DIR"
+            )
         return ModelSpec(str(folder), check_folder(folder), {"dtype": "float32"})
     if model == SMOLLM2:
         folder = cache_dir() / SMOLLM2

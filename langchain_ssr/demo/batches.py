@@ -17,6 +17,8 @@ IGNORED = -100
 """The label of a token that is given, not learned."""
 _POOL = 64
 """Conversations that are sorted by length at a time."""
+_ROUND = 64
+"""Rows are filled up to a multiple of this: a CPU compiles for each new shape."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -76,7 +78,8 @@ class Batches(IterableDataset[Batch]):
         return groups
 
     def _fill_up(self, group: list[Any], next_index: int) -> Batch:
-        length = max(len(ids) for ids, _ in group)
+        longest = max(len(ids) for ids, _ in group)
+        length = -(-longest // _ROUND) * _ROUND
         all_ids = torch.full((len(group), length), self._tokenizer.pad_token_id)
         labels = torch.full((len(group), length), IGNORED)
         for row, (ids, learned) in enumerate(group):

@@ -27,6 +27,13 @@ from torch.nn import functional
 from langchain_ssr.demo import drills
 from langchain_ssr.demo import tokenizer as demo_tokenizer
 from langchain_ssr.demo.batches import IGNORED, Batch, Batches, loader
+from langchain_ssr.demo.checkpoints import (
+    Progress,
+    begin_with,
+    export,
+    load_checkpoint,
+    save_checkpoint,
+)
 from langchain_ssr.demo.corpus.mixture import conversation
 from langchain_ssr.demo.rendering import render
 
@@ -35,16 +42,6 @@ VOCAB_SIZE = 2048
 _TOKENIZER_SAMPLE = 6000
 """Conversations from which the tokenizer is trained."""
 _RESIDUAL_SCALE = 0.2
-
-
-@dataclasses.dataclass
-class Progress:
-    """How far a run has come."""
-
-    tokens: int = 0
-    steps: int = 0
-    next_index: int = 0
-    seconds: float = 0.0
 
 
 def learning_rate(done: float, warmup: float = 0.01, decay: float = 0.4) -> float:
@@ -121,58 +118,6 @@ def make_optimizers(
     ]
 
 
-def save_checkpoint(out: Path, model: Any, optimizers: Any, progress: Progress) -> None:
-    """Write everything that a later run needs; replaces the last one in one step."""
-    state = {
-        "model": model.state_dict(),
-        "optimizers": [optimizer.state_dict() for optimizer in optimizers],
-        "progress": dataclasses.asdict(progress),
-    }
-    partial = out / "checkpoint.pt.partial"
-    torch.save(state, partial)
-    partial.replace(out / "checkpoint.pt")
-
-
-def load_checkpoint(out: Path, model: Any, optimizers: Any) -> Progress:
-    """Go on where an earlier run stopped, if there was one."""
-    file = out / "checkpoint.pt"
-    if not file.is_file():
-        return Progress()
-    state = torch.load(file, weights_only=True)
-    model.load_state_dict(state["model"])
-    for optimizer, saved in zip(optimizers, state["optimizers"], strict=True):
-        optimizer.load_state_dict(saved)
-    return Progress(**state["progress"])
-
-
-def export(
-    out: Path, model: Any, tokenizer: Any, args: argparse.Namespace, progress: Progress
-) -> Path:
-    """Write the model as vLLM and transformers load it, in bfloat16.
-
-    `training.json` beside it says how it was trained: the model card and the check for
-    leakage read it.
-    """
-    folder = out / "model"
-    copy = make_model(tokenizer, 0)
-    copy.load_state_dict(model.state_dict())
-    copy.generation_config.do_sample = False
-    copy.to(torch.bfloat16).save_pretrained(folder)
-    tokenizer.save_pretrained(folder)
-    (folder / "model.safetensors").chmod(0o644)
-    training = {
-        "seed": args.seed,
-        "tokens": args.tokens,
-        "steps": progress.steps,
-        "next_index": progress.next_index,
-        "parameters": sum(parameter.numel() for parameter in model.parameters()),
-        "lr": args.lr,
-    }
-    text = json.dumps(training, indent=2) + "\n"
-    (folder / "training.json").write_text(text, encoding="utf-8")
-    return folder
-
-
 def loss_of(model: Any, ids: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
     """Return the mean cross-entropy of the tokens to be learned.
 
@@ -217,10 +162,14 @@ def train(args: argparse.Namespace) -> Path:
     out: Path = args.out
     out.mkdir(parents=True, exist_ok=True)
     torch.set_flush_denormal(True)  # they slow a CPU down many times
-    tokenizer = make_tokenizer(out, args.seed)
+    source = out if args.init is None else args.init
+    tokenizer = make_tokenizer(source, args.seed)
     model = make_model(tokenizer, args.seed)
     optimizers = make_optimizers(model, args)
-    progress = load_checkpoint(out, model, optimizers)
+    if args.init is not None and not (out / "checkpoint.pt").exists():
+        progress = begin_with(args.init, out, model)
+    else:
+        progress = load_checkpoint(out, model, optimizers)
     params = sum(parameter.numel() for parameter in model.parameters())
     print(f"{params:,} parameters, {progress.tokens:,} of {args.tokens:,} tokens done")
     data = Batches(tokenizer, args.seed, progress.next_index, args.batch_tokens)
@@ -254,7 +203,15 @@ def train(args: argparse.Namespace) -> Path:
             save_checkpoint(out, model, optimizers, progress)
             saved = now
     save_checkpoint(out, model, optimizers, progress)
-    return export(out, model, tokenizer, args, progress)
+    training = {
+        "seed": args.seed,
+        "tokens": args.tokens,
+        "steps": progress.steps,
+        "next_index": progress.next_index,
+        "parameters": params,
+        "lr": args.lr,
+    }
+    return export(out, model, tokenizer, training)
 
 
 def _log(out: Path, progress: Progress, loss: float, tokens: int) -> None:
@@ -277,6 +234,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     )
     add = parser.add_argument
     add("--out", type=Path, required=True, help="folder of the run; resumed from")
+    add("--init", type=Path, help="folder of an exported model to begin with")
     add("--tokens", type=float, default=26e6, help="tokens to train on (default 26e6)")
     add("--seed", type=int, default=1, help="of corpus and weights (default 1)")
     add("--lr", type=float, default=5e-3, help="peak learning rate (default 5e-3)")

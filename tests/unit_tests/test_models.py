@@ -182,3 +182,9 @@ def test_one_think_token_alone_does_not(folder):
 def test_other_tokenizer_files_are_enough(folder, name):
     (folder / "tokenizer.json").rename(folder / name)
     assert resolve(str(folder)).family == models.QWEN3
+
+
+def test_without_its_weights_the_demo_model_says_what_to_do(monkeypatch, tmp_path):
+    monkeypatch.setattr(models, "demo_folder", lambda: tmp_path)
+    with pytest.raises(ModelLoadError, match="smollm2.*demo.train"):
+        models.resolve("demo")
