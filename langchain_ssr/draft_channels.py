@@ -52,8 +52,12 @@ def wants_drafts(request: Mapping[str, Any]) -> bool:
     """
     if request.get("n", 1) > 1:
         return False
-    settings = json.loads(request.get("vllm_xargs", {}).get("ssr", "{}"))
-    return bool(settings.get("stream_drafts")) and (
+    try:
+        settings = json.loads(request.get("vllm_xargs", {}).get("ssr", "{}"))
+    except (TypeError, ValueError):  # the engine says what is wrong with it
+        return False
+    asked = isinstance(settings, dict) and settings.get("stream_drafts")
+    return bool(asked) and (
         drafts_are_watched() or _inside_a_run() or _graph_writer() is not None
     )
 

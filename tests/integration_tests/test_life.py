@@ -105,8 +105,9 @@ async def test_cancelling_a_task_ends_the_request(tiny: ChatSSR, chunks: int) ->
 
 
 async def test_cancelling_ainvoke_ends_the_request(tiny: ChatSSR) -> None:
-    task = asyncio.create_task(tiny.ainvoke("hello", max_tokens=1500))
-    await asyncio.sleep(0.5)
+    long = {"max_tokens": 1900, "extra_body": {"ignore_eos": True}}
+    task = asyncio.create_task(tiny.ainvoke("hello", speculation=False, **long))
+    await asyncio.sleep(0.1)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task

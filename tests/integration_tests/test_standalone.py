@@ -83,7 +83,7 @@ def test_ctrl_c_ends_the_request_and_not_the_engine(model: str) -> None:
     )
     assert process.stdout is not None
     assert process.stdout.readline() == "2\n"
-    time.sleep(1)
+    time.sleep(0.3)
     os.killpg(process.pid, signal.SIGINT)  # as a terminal does
     out, err = process.communicate(timeout=120)
     assert out == "interrupted\n5\nTrue\n", err

@@ -15,6 +15,7 @@ from langchain_ssr import (
     SpeculationCallbackHandler,
     get_speculation_callback,
 )
+from langchain_ssr.draft_channels import wants_drafts
 from tests.unit_tests.ssr_backend import DRAFTS, answer, use
 from tests.unit_tests.test_callbacks import PROMPT, WAYS, ask
 
@@ -259,3 +260,8 @@ async def test_a_graph_sends_custom_events_and_calls_hooks(runner):
 def test_other_streams_of_a_graph_show_no_drafts(runner):
     (update,) = runner.stream(QUESTION, stream_mode="updates")
     assert [m.text for m in update["model"]["messages"]] == ["Hello"]
+
+
+@pytest.mark.parametrize("raw", ["no json", "[1]", "1", None])
+def test_settings_that_are_none_ask_for_no_drafts(raw):
+    assert not wants_drafts({"vllm_xargs": {"ssr": raw}})
