@@ -56,8 +56,9 @@ def test_a_plain_script_of_three_lines(model: str, tmp_path: Path) -> None:
 
 
 INTERRUPTED = """
-import asyncio
+import asyncio, signal
 from langchain_ssr import ChatSSR
+signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in the background
 llm = ChatSSR(model={model!r}, max_tokens=5)
 print(len(llm.batch(["hi"] * 2)), flush=True)
 before = llm._embedded.running()
