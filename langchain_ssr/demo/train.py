@@ -184,9 +184,9 @@ def train(args: argparse.Namespace) -> Path:
         tokens=args.batch_tokens,
     )
     while progress.tokens < args.tokens:
-        drilling = progress.steps < drills.STEPS
+        drilling = drills.is_drill(progress.steps)
         batch = drill(progress.steps) if drilling else next(stream)
-        rate = learning_rate(progress.tokens / args.tokens)
+        rate = learning_rate(progress.tokens / args.tokens, decay=args.decay)
         for optimizer in optimizers:
             for group in optimizer.param_groups:
                 group["lr"] = args.lr * rate
@@ -194,7 +194,7 @@ def train(args: argparse.Namespace) -> Path:
         now = time.monotonic()
         progress.tokens += batch.ids.numel()
         progress.steps += 1
-        progress.next_index = batch.next_index
+        progress.next_index = batch.next_index or progress.next_index
         progress.seconds = before + now - started
         mean = value if math.isnan(mean) else 0.95 * mean + 0.05 * value
         if progress.steps % args.log_every == 0:
@@ -238,6 +238,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     add("--tokens", type=float, default=26e6, help="tokens to train on (default 26e6)")
     add("--seed", type=int, default=1, help="of corpus and weights (default 1)")
     add("--lr", type=float, default=5e-3, help="peak learning rate (default 5e-3)")
+    add("--decay", type=float, default=0.4, help="share with a falling rate (0.4)")
     add("--batch-tokens", type=int, default=4096, help="of a step (default 4096)")
     add("--log-every", type=int, default=20, help="steps between log lines")
     add("--save-every", type=float, default=300, help="seconds between checkpoints")

@@ -27,7 +27,6 @@ _SOURCE_NAMES = {
     "markdown": ("Markdown table", "table"),
     "csv": ("CSV", "CSV data", "CSV file"),
     "list": ("list", "bullet list"),
-    "prose": ("text", "description"),
 }
 _TARGET_NAMES: dict[Format, tuple[str, ...]] = {
     "json": ("JSON", "a JSON array", "a JSON array of objects"),
@@ -88,7 +87,7 @@ def _draw_task(draw: Draw) -> _Task:
     target: Format = draw.pick(*_TARGETS)
     while target == source:
         target = draw.pick(*_TARGETS)
-    spaced = source != "prose" and draw.chance(0.25)
+    spaced = draw.chance(0.25)
     table = draw_table(draw, spaced=spaced)
     known = draw.pick(0, 0, 1, 1, 1, 2)
     early = late = 0
@@ -117,9 +116,7 @@ def _source_text(draw: Draw, task: _Task) -> str:
     if task.source == "csv":
         text = render.csv(task.table)
         return f"```\n{text}\n```" if draw.chance(0.3) else text
-    if task.source == "list":
-        return render.bullets(task.table, draw.pick(", ", ", ", "; "))
-    return render.prose(task.table, draw.pick(0, 1, 2))
+    return render.bullets(task.table, draw.pick(", ", ", ", "; "))
 
 
 def _request(draw: Draw, task: _Task) -> str:
@@ -129,8 +126,6 @@ def _request(draw: Draw, task: _Task) -> str:
         t=draw.pick(*_TARGET_NAMES[task.target]),
     )
     said = [first]
-    if task.source == "prose":
-        said.append(f"The first key is `{task.table.keys[0]}`.")
     said += [f"{capitalized(change.sentence)}." for change in task.known]
     if task.one_line:
         said.append(draw.pick(*_ONE_LINE))

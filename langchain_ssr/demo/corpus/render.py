@@ -1,4 +1,4 @@
-"""Tables and configurations as text: JSON, YAML, CSV, Markdown, lists and prose."""
+"""Tables and configurations as text: JSON, YAML, CSV, Markdown and lists."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from collections.abc import Iterable, Sequence
 from typing import Literal
 
 from langchain_ssr.demo.corpus.tables import Kind, Table
-from langchain_ssr.demo.corpus.wording import listed
 
 Format = Literal["json", "yaml", "csv", "markdown"]
 FORMAT_NAMES: dict[Format, str] = {
@@ -64,27 +63,6 @@ def bullets(table: Table, mark: str) -> str:
         + mark.join(f"{key}: {cell}" for key, cell in zip(table.keys, row, strict=True))
         for row in table.rows
     )
-
-
-def prose(table: Table, style: int) -> str:
-    """Write a table as sentences.
-
-    Args:
-        table: A table whose first column names the rows.
-        style: Which of three ways to write each sentence.
-    """
-    sentences = []
-    for name, *cells in table.rows:
-        pairs = list(zip(table.keys[1:], cells, strict=True))
-        if style == 0:
-            sentence = f"{name} has {listed([f'{k} {v}' for k, v in pairs])}."
-        elif style == 1:
-            sentence = f"For {name}, {listed([f'{k} is {v}' for k, v in pairs])}."
-        else:
-            sentence = f"The {pairs[0][0]} of {name} is {pairs[0][1]}"
-            sentence += "".join(f", the {k} is {v}" for k, v in pairs[1:]) + "."
-        sentences.append(sentence)
-    return "\n".join(sentences)
 
 
 def _json_objects(table: Table, *, one_line: bool, indent: str) -> str:

@@ -7,13 +7,23 @@ learning names by heart: it has to copy them.
 
 from __future__ import annotations
 
+import builtins
 import functools
 import hashlib
 import importlib.resources
+import keyword
 import random
 from typing import Literal
 
 _HELD_OUT_SHARE = 0.12
+_MADE_UP_SHARE = 0.5
+"""Of the words that names consist of; the others are nouns."""
+_MADE_UP_PROPER_SHARE = 0.3
+"""Of people, places and adjectives."""
+_PIECES_SHARE = 0.6
+"""Made-up words that are put together from the tokenizer's letter groups."""
+_LONGEST = 12
+_TAKEN = {*keyword.kwlist, *keyword.softkwlist, *dir(builtins), "self", "cls"}
 
 _ONSETS = (
     *"bcdfghjklmnprstvwz",
@@ -46,6 +56,17 @@ def _words(name: str, part: Part) -> tuple[str, ...]:
     return tuple(word for word in words if part_of(word) == part)
 
 
+@functools.cache
+def _pieces() -> tuple[str, ...]:
+    """Read the letter groups that are tokens of the demo model's tokenizer.
+
+    A token that is part of no training name would never be copied in training, and
+    the model could not copy a held-out name that has it.
+    """
+    file = importlib.resources.files(__package__) / "words" / "pieces.txt"
+    return tuple(file.read_text(encoding="utf-8").split())
+
+
 class Vocabulary:
     """Draws names of one split.
 
@@ -66,6 +87,7 @@ class Vocabulary:
                 ("place", "places"),
             )
         }
+        self._pieces = _pieces()
 
     @property
     def part(self) -> Part:
@@ -78,30 +100,40 @@ class Vocabulary:
 
     def adjective(self) -> str:
         """Draw an adjective, lower case."""
-        return self._rng.choice(self._lists["adjective"])
+        return self._proper("adjective")
 
     def person(self) -> str:
         """Draw a first name."""
-        return self._rng.choice(self._lists["person"])
+        return self._proper("person").capitalize()
 
     def place(self) -> str:
         """Draw a city."""
-        return self._rng.choice(self._lists["place"])
+        return self._proper("place").capitalize()
+
+    def _proper(self, name: str) -> str:
+        if self._rng.random() < _MADE_UP_PROPER_SHARE:
+            return self.made_up()
+        return self._rng.choice(self._lists[name])
 
     def made_up(self) -> str:
-        """Make a word that nobody knows, lower case, two or three syllables."""
-        rng = self._rng
+        """Make a word that nobody knows, lower case, of two or three parts."""
         while True:
-            word = "".join(
-                rng.choice(_ONSETS) + rng.choice(_VOWELS) + rng.choice(_CODAS)
-                for _ in range(rng.choice((2, 2, 3)))
-            )
-            if part_of(word) == self._part:
+            count = self._rng.choice((2, 2, 3))
+            if self._rng.random() < _PIECES_SHARE:
+                word = "".join(self._rng.choice(self._pieces) for _ in range(count))
+            else:
+                word = "".join(self._syllable() for _ in range(count))
+            fits = len(word) <= _LONGEST and word not in _TAKEN
+            if fits and part_of(word) == self._part:
                 return word
 
+    def _syllable(self) -> str:
+        choice = self._rng.choice
+        return choice(_ONSETS) + choice(_VOWELS) + choice(_CODAS)
+
     def word(self) -> str:
-        """Draw a lower-case word: mostly a noun, sometimes a made-up one."""
-        return self.made_up() if self._rng.random() < 0.3 else self.noun()  # noqa: PLR2004
+        """Draw a lower-case word: a noun or a made-up one."""
+        return self.made_up() if self._rng.random() < _MADE_UP_SHARE else self.noun()
 
     def snake(self, longest: int = 2) -> str:
         """Draw an identifier in snake case.
