@@ -5,7 +5,7 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 export VENV
 
-.PHONY: setup demo test unit integration equality mutants wheel-test lint format model clean
+.PHONY: setup demo test unit integration standard-tests features equality exactness soak distribution mutants wheel-test lint format model clean
 
 setup:
 	@$(PYTHON) scripts/bootstrap.py
@@ -24,8 +24,28 @@ unit: setup
 integration: model
 	@$(BIN)/python -m pytest tests/integration_tests
 
+# what passed, was skipped and was expected to fail, with reasons
+standard-tests: model
+	@$(BIN)/python -m pytest tests/unit_tests/test_standard.py tests/integration_tests/test_standard.py -v -rsx
+
+# docs/features.md; CHECK=1 compares only, JUNIT=report.xml also wants the tests passed
+features: setup
+	@$(BIN)/python scripts/features.py $(if $(CHECK),--check) $(if $(JUNIT),--junit $(JUNIT))
+
 equality: model
 	@$(BIN)/python -m pytest tests/integration_tests/test_equality.py -q -s
+
+# the big form of `equality`, some fifteen minutes; JSON=out.json writes a report
+exactness: model
+	@$(BIN)/python -m tests.exactness $(if $(JSON),--json $(JSON))
+
+# random requests on one engine: N of them, drawn from SEED; JSON=OUT writes a report
+soak: setup
+	@$(BIN)/python -m benchmarks.soak --num $(or $(N),10000) --seed $(or $(SEED),1) $(if $(JSON),--json $(JSON))
+
+# sampled answers against exact probabilities, some ten minutes; SAMPLES, SEED, JSON
+distribution: setup
+	@$(BIN)/python -m benchmarks.distribution --samples $(or $(SAMPLES),5000) --seed $(or $(SEED),0) $(if $(JSON),--json $(JSON))
 
 mutants: setup
 	@$(BIN)/python scripts/mutants.py

@@ -8,13 +8,18 @@ from typing import Any
 
 from vllm.utils.math_utils import cdiv
 from vllm.v1.core.sched.interface import PauseState
+from vllm.v1.request import Request
+
+from langchain_ssr.engine.leftover import (
+    BLOCKS_PER_REQUEST,
+    block_sizes,
+    num_free_blocks,
+)
 
 DRAFT_TOKENS = 512
 """A draft is admitted if this much of it fits the cache; few are longer."""
 RESERVE = 0.1
 """Share of the cache blocks that no draft may touch."""
-BLOCKS_PER_REQUEST = 2
-"""Free blocks that each running request keeps for its next tokens."""
 UNCACHED_TOKENS = 512
 """Without prefix caching a draft computes its prompt again: only a short one."""
 _LOOKED_AT = 8
@@ -51,7 +56,7 @@ def has_room(
     needed *= 1 + num_waiting  # drafts forked in this step
     needed += BLOCKS_PER_REQUEST * num_running
     needed += int(RESERVE * scheduler.cache_config.num_gpu_blocks)
-    return needed <= _num_free_blocks(scheduler)
+    return needed <= num_free_blocks(scheduler)
 
 
 def others_wait(scheduler: Any, num_waiting_children: int) -> bool:
@@ -71,13 +76,16 @@ def others_wait(scheduler: Any, num_waiting_children: int) -> bool:
         return True
     waiting = islice(scheduler.waiting, num_waiting)
     needed = sum(_num_blocks(scheduler, request.num_tokens) for request in waiting)
-    return needed > _num_free_blocks(scheduler)
-
-
-def _num_free_blocks(scheduler: Any) -> int:
-    return int(scheduler.kv_cache_manager.block_pool.get_num_free_blocks())
+    needed += sum(_num_new_blocks(scheduler, request) for request in scheduler.running)
+    return needed > num_free_blocks(scheduler)
 
 
 def _num_blocks(scheduler: Any, num_tokens: int) -> int:
-    managers = scheduler.kv_cache_manager.coordinator.single_type_managers
-    return sum(cdiv(num_tokens, manager.block_size) for manager in managers)
+    return sum(cdiv(num_tokens, size) for size in block_sizes(scheduler))
+
+
+def _num_new_blocks(scheduler: Any, request: Request) -> int:
+    """Return how many blocks a running request takes for the tokens it has."""
+    computed, known = request.num_computed_tokens, request.num_tokens
+    new = _num_blocks(scheduler, max(known, computed))
+    return new - _num_blocks(scheduler, computed)

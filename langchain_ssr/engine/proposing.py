@@ -5,6 +5,7 @@ from __future__ import annotations
 from vllm.v1.request import Request
 
 from langchain_ssr.engine import limits
+from langchain_ssr.engine.leftover import Leftover
 from langchain_ssr.engine.request_state import RequestState
 from langchain_ssr.engine.scheduler_base import SSRBase
 
@@ -16,17 +17,28 @@ class Proposing(SSRBase):
         """Make room for real requests, then propose for every running one."""
         if self._parent_of:
             self._yield_to_others()
-        budget = self.max_num_scheduled_tokens - len(self.running)
+        left = Leftover(self, self._parent_of)
+        held = self._hold_drafts(left) if self._parent_of else ()
         for request in self.running:
             request.spec_token_ids = []
             state = self._state_of(request)
-            if state is None or state.failed or budget <= 0:
+            if state is None or state.failed or left.tokens <= 0:
                 continue
-            if not _is_decoding(request):
+            if not _is_decoding(request) or request.request_id in held:
                 continue
-            tokens = self._propose(request, state, budget)
+            tokens = self._propose(request, state, left.longest_proposal(request))
             request.spec_token_ids = tokens
-            budget -= len(tokens)
+            left.take_proposal(request, len(tokens))
+
+    def _hold_drafts(self, left: Leftover) -> set[str]:
+        """Leave drafts out of a step that real requests fill; return their ids."""
+        held = set()
+        for request in self.running:
+            if request.request_id in self._parent_of and not left.take_draft(request):
+                # vLLM skips it in the next step, and asks again in the one after.
+                request.next_decode_eligible_step = self.current_step + 2
+                held.add(request.request_id)
+        return held
 
     def _propose(self, request: Request, state: RequestState, budget: int) -> list[int]:
         limit = self._max_proposal(request, budget)

@@ -9,6 +9,7 @@ from typing import Any
 
 import torch
 import transformers
+from safetensors.torch import save_file
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 from tokenizers.pre_tokenizers import ByteLevel
 
@@ -53,7 +54,16 @@ SMALL: dict[str, Any] = {
     "max_position_embeddings": 4096,
     "head_dim": 32,
 }
-SHAPES = ("qwen3", "llama", "gemma4")
+SHAPES = ("qwen3", "llama", "gemma4", "qwen2", "mistral")
+WINDOW = 64
+"""Tokens that sliding-window layers look back: fewer than every answer has."""
+ADAPTER_RANK = 8
+
+IM_END, THINK_END, TOOL_CALL, TEXT = 1, 3, 4, 70
+"""Token ids of the ChatML shapes: the end of the answer, the end of the reasoning, a
+tool call, and the first of the letters "_`abcd..."."""
+GEMMA_END, CHANNEL_END, GEMMA_TOOL_CALL, GEMMA_TEXT = 4, 6, 7, 75
+"""The same of the Gemma shape."""
 
 
 def make(folder: Path, shape: str, seed: int = 0) -> Path:
@@ -113,13 +123,49 @@ def _config(
     if shape == "gemma4":
         return transformers.Gemma4TextConfig(
             **common,
-            sliding_window=64,
+            sliding_window=WINDOW,
             global_head_dim=32,
             vocab_size_per_layer_input=vocab_size,
             hidden_size_per_layer_input=16,
             layer_types=["sliding_attention", "full_attention"],
         )
+    if shape == "qwen2":  # heads of 32 from the hidden size: it has no `head_dim`
+        heads = {"num_attention_heads": 2, "num_key_value_heads": 1}
+        return transformers.Qwen2Config(**common | heads)
+    if shape == "mistral":  # as its first version: all layers have the window
+        return transformers.MistralConfig(**common, sliding_window=WINDOW)
     raise ValueError(shape)
+
+
+def make_adapter(folder: Path, model: Path, seed: int = 1) -> Path:
+    """Write a random LoRA adapter for a model of `make`, in PEFT's file format."""
+    if (folder / "adapter_config.json").is_file():
+        return folder
+    config = json.loads((model / "config.json").read_text())
+    size = SMALL["hidden_size"]
+    heads = config["num_attention_heads"] * SMALL["head_dim"]
+    names = {"q_proj": (size, heads), "o_proj": (heads, size)}
+    generator = torch.Generator().manual_seed(seed)
+    tensors: dict[str, torch.Tensor] = {}
+    for layer in range(config["num_hidden_layers"]):
+        for name, (num_in, num_out) in names.items():
+            prefix = f"base_model.model.model.layers.{layer}.self_attn.{name}.lora_"
+            shapes = {"A": (ADAPTER_RANK, num_in), "B": (num_out, ADAPTER_RANK)}
+            for part, shape in shapes.items():
+                weight = torch.randn(shape, generator=generator) / 4
+                tensors[f"{prefix}{part}.weight"] = weight
+    folder.mkdir(parents=True, exist_ok=True)
+    save_file(tensors, folder / "adapter_model.safetensors")
+    settings = {
+        "peft_type": "LORA",
+        "r": ADAPTER_RANK,
+        "lora_alpha": 2 * ADAPTER_RANK,
+        "target_modules": list(names),
+        "bias": "none",
+        "task_type": "CAUSAL_LM",
+    }
+    (folder / "adapter_config.json").write_text(json.dumps(settings))
+    return folder
 
 
 def corrupt(folder: Path, copy: Path) -> Path:

@@ -1,0 +1,66 @@
+"""The short form of `make soak`: random requests on one engine leave no trace."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from benchmarks.memory import MemoryLog
+from benchmarks.soak import Soak
+from benchmarks.soak_requests import KINDS, make_cases, plan
+from tests.integration_tests.conftest import EnginePool
+from tests.integration_tests.test_life import assert_idle
+
+pytestmark = pytest.mark.engine
+
+SEED, NUM = 1, 100
+
+
+def test_a_hundred_random_requests(pool: EnginePool) -> None:
+    lines: list[str] = []
+    llm = pool.model("qwen3")
+    soak = Soak(llm, make_cases(SEED, 12), SEED, NUM, lines.append)
+    asyncio.run(soak.run())
+    report = soak.report()
+    assert report["passed"], "\n".join(report["problems"])
+    outcomes = report["outcomes"]
+    assert sum(outcomes.values()) == NUM
+    assert outcomes["different"] == 0
+    assert outcomes["equal"] > NUM / 3
+    assert {"refused", "cancelled", "left", "streamed", "sampled"} <= outcomes.keys()
+    assert report["drafts"] > NUM / 6
+    assert report["mib"]["engine"][0] > 0
+    assert len(lines) > 10
+    assert_idle(llm)
+
+
+def test_requests_depend_on_nothing_but_seed_and_number() -> None:
+    cases = make_cases(SEED, 20)
+    assert cases == make_cases(SEED, 20)
+    drawn = [plan(SEED, number, cases) for number in range(300)]
+    assert drawn == [plan(SEED, number, cases) for number in range(300)]
+    assert {request.kind for request in drawn} == set(KINDS)
+    assert drawn != [plan(SEED + 1, number, cases) for number in range(300)]
+
+
+def test_growth_is_fitted_over_the_second_half() -> None:
+    log = MemoryLog(
+        requests=list(range(100, 1001, 100)),
+        process=[100, 200, 300, 400, 500, 500, 501, 502, 503, 504],
+        engine=[50.0] * 10,
+    )
+    slopes = log.slopes()
+    assert slopes["engine"] == 0
+    assert 5 < slopes["process"] < 10
+
+
+def test_growth_is_a_problem_of_long_runs() -> None:
+    soak = Soak(llm=None, cases=[], seed=SEED, num=10_000)
+    for number in range(1, 101):
+        soak.memory.requests.append(100 * number)
+        soak.memory.process.append(300 + 0.05 * number)
+        soak.memory.engine.append(800 + 0.2 * number)
+    report = soak.report()
+    assert not report["passed"]
+    assert [problem.split()[1] for problem in report["problems"]] == ["engine's"]
