@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from langchain_ssr.structured_output import response_format
-from langchain_ssr.tools import enforce_schemas
+from langchain_ssr.tools import check_fields, enforce_schemas
 
 TOOL_FIELDS = ("tools", "tool_choice", "parallel_tool_calls")
 REQUEST_FIELDS = (*TOOL_FIELDS, "response_format")
@@ -27,6 +27,9 @@ def split_call(
 
     Returns:
         Fields of the request, and settings by name or alias.
+
+    Raises:
+        SettingsError: If tools or a response format are of a form that cannot be.
     """
     fields = {name: call[name] for name in REQUEST_FIELDS if call.get(name) is not None}
     if not fields.get("tools"):  # an agent without tools binds an empty list
@@ -34,6 +37,7 @@ def split_call(
             fields.pop(name, None)
     if isinstance(form := fields.get("response_format"), type):
         fields["response_format"] = response_format(form)
+    check_fields(fields)
     settings = {
         name: value
         for name, value in call.items()

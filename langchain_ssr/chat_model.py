@@ -19,6 +19,7 @@ from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.outputs import ChatGenerationChunk, ChatResult
 from langchain_core.runnables import Runnable
 
+from langchain_ssr.backends.base import JSON
 from langchain_ssr.draft_channels import areport_draft, report_draft, wants_drafts
 from langchain_ssr.engine_owner import EngineOwner
 from langchain_ssr.openai_settings import settings_of
@@ -26,6 +27,7 @@ from langchain_ssr.structured_output import Method, Schema, structured_output
 from langchain_ssr.tokens import TokenCounter
 from langchain_ssr.tools import ToolChoice, ToolLike, convert_choice, convert_tools
 from langchain_ssr.tracing import trace_results, trace_stream_results
+from langchain_ssr.wire.requests import speculation_of
 from langchain_ssr.wire.responses import StreamReader, result_from_wire
 
 
@@ -218,7 +220,8 @@ class ChatSSR(EngineOwner, TokenCounter):
             kwargs["stream_usage"] = True
             result = generate_from_stream(self._stream(messages, stop, **kwargs))
         else:
-            result = result_from_wire(self._backend.complete(request))
+            response = self._backend.complete(request)
+            result = result_from_wire(response, stats=_wants_stats(request))
         trace_results(run_manager, result)
         return result
 
@@ -235,7 +238,8 @@ class ChatSSR(EngineOwner, TokenCounter):
             chunks = self._astream(messages, stop, **kwargs)
             result = await agenerate_from_stream(chunks)
         else:
-            result = result_from_wire(await self._backend.acomplete(request))
+            response = await self._backend.acomplete(request)
+            result = result_from_wire(response, stats=_wants_stats(request))
         trace_results(run_manager, result)
         return result
 
@@ -249,7 +253,7 @@ class ChatSSR(EngineOwner, TokenCounter):
         **kwargs: Any,
     ) -> Iterator[ChatGenerationChunk]:
         request = self._request(messages, stop, kwargs, stream=True)
-        reader = self._reader(stream_usage)
+        reader = self._reader(request, stream_usage)
         with contextlib.closing(self._backend.stream(request)) as events:
             for event in events:
                 if draft := reader.draft(event):
@@ -270,7 +274,7 @@ class ChatSSR(EngineOwner, TokenCounter):
         **kwargs: Any,
     ) -> AsyncIterator[ChatGenerationChunk]:
         request = self._request(messages, stop, kwargs, stream=True)
-        reader = self._reader(stream_usage)
+        reader = self._reader(request, stream_usage)
         async with contextlib.aclosing(self._backend.astream(request)) as events:
             async for event in events:
                 if draft := reader.draft(event):
@@ -281,7 +285,12 @@ class ChatSSR(EngineOwner, TokenCounter):
         trace_stream_results(last.message)
         yield last
 
-    def _reader(self, stream_usage: bool | None) -> StreamReader:
+    def _reader(self, request: JSON, stream_usage: bool | None) -> StreamReader:
         return StreamReader(
-            usage=self.stream_usage if stream_usage is None else stream_usage
+            usage=self.stream_usage if stream_usage is None else stream_usage,
+            stats=_wants_stats(request),
         )
+
+
+def _wants_stats(request: JSON) -> bool:
+    return speculation_of(request).get("speculation_stats") != "none"

@@ -17,6 +17,9 @@ from pydantic import (
 from langchain_ssr.errors import SettingsError
 from langchain_ssr.settings import NonNegativeInt, Settings, merge_call_settings
 
+LONGEST_TIMEOUT = 1e9
+"""Seconds; Python's locks cannot wait for ten times as long."""
+
 
 class ConnectionSettings(Settings):
     """Where the engine is. Fixed when the chat model is built."""
@@ -34,7 +37,7 @@ class ConnectionSettings(Settings):
         validation_alias=AliasChoices("api_key", "openai_api_key"),
     )
     """Key of a vLLM server. Default: `SSR_API_KEY` or `VLLM_API_KEY`."""
-    timeout: Annotated[float, Field(gt=0)] | None = Field(
+    timeout: Annotated[float, Field(gt=0, le=LONGEST_TIMEOUT)] | None = Field(
         default=None, validation_alias=AliasChoices("timeout", "request_timeout")
     )
     """Seconds to wait for an answer, or in a stream for its next part. The start of

@@ -11,6 +11,7 @@ from typing import Any
 
 from langchain_ssr.backends import launch
 from langchain_ssr.errors import EngineNotInstalledError
+from langchain_ssr.model_folder import is_whole
 from langchain_ssr.models import SMOLLM2, cache_dir
 
 PACKAGES = (
@@ -49,7 +50,7 @@ def examine() -> dict[str, Any]:
         "memory_bytes": launch.memory_bytes(),
         "kv_cache_bytes": None,
         "cache_dir": str(cache_dir()),
-        "models": {SMOLLM2: (cache_dir() / SMOLLM2 / "config.json").is_file()},
+        "models": {SMOLLM2: is_whole(cache_dir() / SMOLLM2)},
         "problems": [],
         "notes": [],
     }

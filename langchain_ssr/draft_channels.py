@@ -10,7 +10,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -24,6 +23,7 @@ from langchain_ssr.callbacks import (
     call_draft_hooks,
     drafts_are_watched,
 )
+from langchain_ssr.wire.requests import speculation_of
 
 
 def report_draft(draft: DraftText) -> None:
@@ -52,12 +52,7 @@ def wants_drafts(request: Mapping[str, Any]) -> bool:
     """
     if request.get("n", 1) > 1:
         return False
-    try:
-        settings = json.loads(request.get("vllm_xargs", {}).get("ssr", "{}"))
-    except (TypeError, ValueError):  # the engine says what is wrong with it
-        return False
-    asked = isinstance(settings, dict) and settings.get("stream_drafts")
-    return bool(asked) and (
+    return bool(speculation_of(request).get("stream_drafts")) and (
         drafts_are_watched() or _inside_a_run() or _graph_writer() is not None
     )
 

@@ -80,6 +80,7 @@ class ServerError(ModelAPIError):
 
 _CONTEXT = re.compile(r"maximum context length is (\d+)")
 _COUNTED = re.compile(r"(?:at least|contains|has|requested) (\d+) (?:input )?tokens")
+_NO_TEMPLATE = "you must provide a chat template"
 
 
 def from_wire(error: Mapping[str, Any]) -> ModelError:
@@ -100,6 +101,8 @@ def from_wire(error: Mapping[str, Any]) -> ModelError:
             max_tokens=int(context[1]),
             num_tokens=int(counted[1]) if counted else None,
         )
+    if _NO_TEMPLATE in message:
+        message += " Here: engine_kwargs={'chat_template': '/path/of/template.jinja'}."
     given = str(error.get("code"))
     code = int(given) if given.isdigit() else 500
     by_code: dict[int, type[ModelError]] = {

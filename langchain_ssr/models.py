@@ -6,7 +6,6 @@ Names need a table. Token ids do not: they come from the parsers.
 from __future__ import annotations
 
 import dataclasses
-import json
 import os
 import re
 from collections.abc import Mapping
@@ -14,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from langchain_ssr.errors import ModelLoadError
+from langchain_ssr.model_folder import check_folder, has_think_tokens
 from langchain_ssr.settings import suggest
 
 CACHE_VARIABLE = "LANGCHAIN_SSR_CACHE"
@@ -48,6 +48,11 @@ class ModelSpec:
     path: str
     family: Family
     engine_kwargs: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+
+    @property
+    def is_on_hub(self) -> bool:
+        """Whether the path is a hub id."""
+        return not _is_dir(Path(self.path))
 
 
 QWEN3 = Family("qwen3", "hermes")
@@ -143,7 +148,7 @@ def resolve(model: str) -> ModelSpec:
                 "finished. Use model='smollm2', or train it with: "
                 "python -m langchain_ssr.demo.train --out DIR"
             )
-        return ModelSpec(str(folder), check_folder(folder), {"dtype": "float32"})
+        return ModelSpec(str(folder), _family_of(folder), {"dtype": "float32"})
     if model == SMOLLM2:
         folder = cache_dir() / SMOLLM2
         if not (folder / "config.json").is_file():
@@ -151,13 +156,19 @@ def resolve(model: str) -> ModelSpec:
                 f"The model 'smollm2' is not prepared yet (looked in {folder}). Run: "
                 "langchain-ssr models get smollm2"
             )
+        try:
+            check_folder(folder)
+        except ModelLoadError as error:
+            raise ModelLoadError(
+                f"{error} To prepare it anew: langchain-ssr models get smollm2"
+            ) from None
         return ModelSpec(str(folder), dataclasses.replace(QWEN3, thinking=False))
     by_lower = {alias.lower(): target for alias, target in ALIASES.items()}
     if target := by_lower.get(model.lower()):
         return ModelSpec(target, _family_by_name(target))
     folder = Path(os.path.expanduser(model))  # noqa: PTH111 - never raises
     if _is_dir(folder):
-        return ModelSpec(str(folder), check_folder(folder))
+        return ModelSpec(str(folder), _family_of(folder))
     if re.fullmatch(r"[\w.-]+/[\w.-]+", model) and not model.startswith("."):
         return ModelSpec(model, _family_by_name(model))
     names = [DEMO, SMOLLM2, *ALIASES]
@@ -182,94 +193,12 @@ def _family_by_name(name: str) -> Family:
     return PLAIN
 
 
-def check_folder(folder: Path) -> Family:
-    """Check that a folder holds a complete model, and find its family.
-
-    It reads the configuration and the headers of the weights, not the weights.
-
-    Args:
-        folder: A folder in Hugging Face's layout.
-
-    Returns:
-        The family, from `model_type` or from the think tokens of the tokenizer.
-
-    Raises:
-        ModelLoadError: If a file is missing, unreadable or truncated.
-    """
-    config = _read_json(folder / "config.json", folder)
-    weights = sorted(folder.glob("*.safetensors"))
-    if not weights and not list(folder.glob("*.bin")):
-        raise ModelLoadError(f"{folder} holds no weights (*.safetensors)")
-    for file in weights:
-        _check_weights(file)
-    index = folder / "model.safetensors.index.json"
-    if index.is_file():
-        shards = _read_json(index, folder).get("weight_map")
-        names = set(shards.values()) if isinstance(shards, dict) else set()
-        for name in sorted(map(str, names)):
-            if not (folder / name).is_file():
-                raise ModelLoadError(f"{folder} lacks {name}, which its index names")
-    if not any(
-        (folder / name).is_file()
-        for name in ("tokenizer.json", "tokenizer.model", "tekken.json", "vocab.json")
-    ):
-        raise ModelLoadError(f"{folder} holds no tokenizer (tokenizer.json)")
+def _family_of(folder: Path) -> Family:
+    """Find a folder's family by `model_type` or the think tokens of the tokenizer."""
+    config = check_folder(folder)
     family = BY_MODEL_TYPE.get(str(config.get("model_type")), PLAIN)
-    if family.reasoning_parser is None and _has_think_tokens(folder):
+    if family.reasoning_parser is None and has_think_tokens(folder):
         return dataclasses.replace(
             family, reasoning_parser="deepseek_r1", thinking=True
         )
     return family
-
-
-def _read_json(file: Path, folder: Path) -> dict[str, Any]:
-    try:
-        value = json.loads(file.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise ModelLoadError(
-            f"{folder} is no model folder: it has no {file.name}"
-        ) from None
-    except (OSError, ValueError) as error:
-        raise ModelLoadError(f"{file} cannot be read: {error}") from None
-    if not isinstance(value, dict):
-        raise ModelLoadError(f"{file} must hold a JSON object")
-    return value
-
-
-def _check_weights(file: Path) -> None:
-    """Compare a safetensors file's size with its header.
-
-    Layout (safetensors format): 8 bytes of little-endian header length, a JSON header
-    with each tensor's `data_offsets` in bytes, then the data.
-    """
-    try:
-        with file.open("rb") as stream:
-            length = int.from_bytes(stream.read(8), "little")
-            size = file.stat().st_size
-            if not 2 <= length <= size - 8:  # noqa: PLR2004
-                raise ModelLoadError(f"{file} is truncated or not a safetensors file")
-            header = json.loads(stream.read(length))
-        end = max(
-            (
-                0 + entry["data_offsets"][1]
-                for entry in header.values()
-                if "dtype" in entry
-            ),
-            default=0,
-        )
-    except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
-        raise ModelLoadError(f"{file} cannot be read: {error}") from None
-    if size != 8 + length + end:
-        raise ModelLoadError(
-            f"{file} is truncated: {size} bytes, but its header wants "
-            f"{8 + length + end}. Download the model again."
-        )
-
-
-def _has_think_tokens(folder: Path) -> bool:
-    try:
-        text = (folder / "tokenizer.json").read_text(encoding="utf-8")
-        added = {token["content"] for token in json.loads(text)["added_tokens"]}
-    except (OSError, ValueError, LookupError, TypeError):
-        return False
-    return {"<think>", "</think>"} <= added

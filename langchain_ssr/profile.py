@@ -83,5 +83,6 @@ def _context_length(folder: Path) -> int | None:
     if not file.is_file():  # a hub id
         return None
     config = json.loads(file.read_text(encoding="utf-8"))
-    length = config.get("text_config", config).get("max_position_embeddings")
+    text = config.get("text_config")
+    length = (text if isinstance(text, dict) else config).get("max_position_embeddings")
     return length if isinstance(length, int) else None

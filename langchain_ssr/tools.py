@@ -32,14 +32,57 @@ def convert_tools(
     Raises:
         SettingsError: If a tool is none that a model calls by a function's name.
     """
-    converted = [convert_to_openai_tool(tool, strict=strict) for tool in tools]
-    for tool in converted:
-        if tool.get("type") != "function" or "name" not in tool.get("function", {}):
-            raise SettingsError(
-                f"tools: a tool must be a function with a name, but one is of type "
-                f"{tool.get('type')!r}: {tool}"
-            )
+    return [_convert(tool, strict) for tool in tools]
+
+
+def _convert(tool: ToolLike, strict: bool | None) -> dict[str, Any]:
+    try:
+        converted = convert_to_openai_tool(tool, strict=strict)
+    except Exception as error:
+        raise SettingsError(f"tools: {tool!r} is no tool: {error!r}") from error
+    function = converted.get("function")
+    name = function.get("name") if isinstance(function, Mapping) else None
+    if converted.get("type") != "function" or not (name and isinstance(name, str)):
+        raise SettingsError(
+            f"tools: a tool must be a function with a name, but one is of type "
+            f"{converted.get('type')!r}: {converted}"
+        )
+    parameters = converted["function"].get("parameters", {})
+    if not isinstance(parameters, Mapping):
+        raise SettingsError(
+            f"tools: the parameters of {name!r} must be a JSON schema, but are "
+            f"{parameters!r}"
+        )
     return converted
+
+
+def check_fields(fields: Mapping[str, Any]) -> None:
+    """Refuse tools and a response format that are not even of the right form.
+
+    What they hold is for the engine to check.
+
+    Args:
+        fields: The request's `tools` and `response_format`, if any.
+
+    Raises:
+        SettingsError: If the tools are no list of dictionaries with a function, or
+            the format is no dictionary.
+    """
+    tools, form = fields.get("tools", []), fields.get("response_format", {})
+    listed = isinstance(tools, Sequence) and not isinstance(tools, str)
+    if not (listed and all(_holds_function(tool) for tool in tools)):
+        raise SettingsError(
+            f"tools: {tools!r} is no list of OpenAI's tools; bind_tools(...) makes one"
+        )
+    if not isinstance(form, Mapping):
+        raise SettingsError(
+            f"response_format: {form!r} is no dictionary; with_structured_output(...) "
+            "makes one"
+        )
+
+
+def _holds_function(tool: object) -> bool:
+    return isinstance(tool, Mapping) and isinstance(tool.get("function"), Mapping)
 
 
 def convert_choice(

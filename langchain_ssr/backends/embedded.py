@@ -13,6 +13,7 @@ from typing import Any
 from langchain_ssr import errors, models
 from langchain_ssr.backends import launch
 from langchain_ssr.backends.base import JSON
+from langchain_ssr.backends.hub import check_hub
 from langchain_ssr.backends.registry import EngineRegistry
 from langchain_ssr.backends.vllm_engine import EmbeddedEngine, engine_died
 
@@ -55,8 +56,11 @@ class EmbeddedBackend:
     def _acquire(self) -> concurrent.futures.Future[EmbeddedEngine]:
         def start() -> EmbeddedEngine:
             vllm = launch.installed_vllm()
+            spec = models.resolve(self._model)
+            if spec.is_on_hub:
+                check_hub(spec.path, self._engine_kwargs.get("revision"))
             arguments = launch.engine_arguments(
-                models.resolve(self._model),
+                spec,
                 self._model,
                 self._engine_kwargs,
                 vllm.device,

@@ -7,12 +7,14 @@ import dataclasses
 import importlib.metadata
 import importlib.util
 import json
+import logging
 import os
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from langchain_ssr.engine.owner import OWNER_VARIABLE
 from langchain_ssr.errors import EngineNotInstalledError, SettingsError
 from langchain_ssr.models import ModelSpec
 
@@ -27,6 +29,11 @@ GIB = 1 << 30
 KV_CACHE_SHARE = 0.1
 """Share of the machine's memory that the KV cache takes on a CPU by default."""
 KV_CACHE_LIMITS = (GIB // 2, 4 * GIB)
+WORKER = "langchain_ssr.engine.worker.SSRWorker"
+HYBRID_TOKENS = 16
+"""Most proposed tokens in a step of a hybrid model: each holds a recurrent state."""
+
+logger = logging.getLogger(__name__)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -80,7 +87,7 @@ def speculation_arguments(num_speculative_tokens: int) -> dict[str, Any]:
     """
     return {
         "scheduler_cls": "langchain_ssr.engine.scheduler.SSRScheduler",
-        "worker_cls": "langchain_ssr.engine.worker.SSRWorker",
+        "worker_cls": WORKER,
         "speculative_config": {
             "method": "custom_class",
             "model": "langchain_ssr.engine.proposer.NullProposer",
@@ -140,6 +147,47 @@ def engine_arguments(
     return {name: value for name, value in arguments.items() if value is not None}
 
 
+def speculates(arguments: Mapping[str, Any]) -> bool:
+    """Whether an engine's arguments put SSR into it."""
+    return arguments.get("worker_cls") == WORKER
+
+
+def hybrid_arguments(arguments: Mapping[str, Any], device: str) -> dict[str, Any]:
+    """Return the arguments for a model with recurrent layers (Qwen3.5 and the like).
+
+    On a CPU it decodes plainly, with one warning: vLLM's kernels that verify proposals
+    for such layers need Triton. SSR's scheduler stays, and says so in the statistics.
+    On a GPU a draft needs the prefix cache, for there recurrent states are kept.
+
+    Args:
+        arguments: What `engine_arguments` returned.
+        device: `"cpu"` or `"cuda"`.
+
+    Raises:
+        SettingsError: If the prefix cache is turned off on a GPU.
+    """
+    arguments = dict(arguments)
+    if device == "cpu":
+        for name in ("speculative_config", "per_request_spec_decode_metrics"):
+            arguments.pop(name, None)
+        arguments["async_scheduling"] = False  # vLLM's default without speculation
+        logger.warning(
+            "%s is a hybrid model: on a CPU it decodes without speculation "
+            "(reason 'hybrid_cpu' in the statistics).",
+            arguments["served_model_name"],
+        )
+        return arguments
+    if arguments.setdefault("enable_prefix_caching", True) is False:
+        raise SettingsError(
+            "engine_kwargs: speculation on a hybrid model needs prefix caching. Leave "
+            "'enable_prefix_caching' out, or use ChatSSR(speculation=False)."
+        )
+    given = arguments["speculative_config"]
+    most = min(given["num_speculative_tokens"], HYBRID_TOKENS)
+    arguments["speculative_config"] = {**given, "num_speculative_tokens": most}
+    return arguments
+
+
 def _refuse_taken(engine_kwargs: Mapping[str, Any], ssr: Mapping[str, Any]) -> None:
     for name in engine_kwargs:
         if name in {"model", "served_model_name"}:
@@ -178,6 +226,7 @@ def _environment(device: str) -> dict[str, str]:
         "TORCH_CPP_LOG_LEVEL": "ERROR",
         "PYTHONWARNINGS": "ignore",
         "TOKENIZERS_PARALLELISM": "false",
+        OWNER_VARIABLE: str(os.getpid()),
     }
     if device == "cpu":
         # The worker runs inside the engine's process: one import of torch less at

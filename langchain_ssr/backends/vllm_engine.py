@@ -1,8 +1,7 @@
 """A running vLLM: an event loop in a thread of its own, and vLLM's serving layer.
 
-Requests do not pass through HTTP, but through the same `OpenAIServingChat` that
-`vllm serve` uses, which does templates, parsing, grammars, logprobs and usage. The
-engine core runs in a process that vLLM starts.
+Requests pass through the `OpenAIServingChat` of `vllm serve`, without HTTP: it does
+templates, parsing, grammars, logprobs and usage. vLLM runs its core in a process.
 """
 
 from __future__ import annotations
@@ -24,6 +23,7 @@ from langchain_core.exceptions import ModelError
 from langchain_ssr import errors
 from langchain_ssr.backends import launch
 from langchain_ssr.backends.base import JSON
+from langchain_ssr.backends.start_errors import LOOK_HERE, start_error
 from langchain_ssr.progress import Progress
 
 T = TypeVar("T")
@@ -94,10 +94,15 @@ class EmbeddedEngine:
             progress.phase("loading the model")
             try:
                 args = api.parse(launch.to_flags(self._arguments))
+                if launch.speculates(self._arguments) and api.is_hybrid(args):
+                    self._arguments = launch.hybrid_arguments(
+                        self._arguments, self._vllm.device
+                    )
+                    args = api.parse(launch.to_flags(self._arguments))
                 self._engine = api.build(args)
                 self._serving = await api.serve(self._engine, args)
             except Exception as error:
-                raise _start_error(error, self._arguments) from error
+                raise start_error(error, self._arguments["model"]) from error
 
     @property
     def alive(self) -> bool:
@@ -195,8 +200,10 @@ class EmbeddedEngine:
         if self._engine is not None:
             with contextlib.suppress(concurrent.futures.TimeoutError, RuntimeError):
                 self.submit(self._shutdown()).result(CLOSE_SECONDS)
+            # Done. `__del__` calls it again, perhaps at exit, where it would fail.
+            self._engine.shutdown = lambda: None
             self._engine = self._serving = None
-            gc.collect()  # vLLM's `__del__` complains if it runs at interpreter exit
+            gc.collect()
         self._loop.call_soon_threadsafe(self._loop.stop)
         if threading.current_thread() is not self._thread:
             self._thread.join(CLOSE_SECONDS)
@@ -239,6 +246,10 @@ class _Vllm:
         self._parser.error = refuse
         return self._parser.parse_args(flags)
 
+    def is_hybrid(self, args: Any) -> bool:
+        config = self._args_class.from_cli_args(args).create_model_config()
+        return bool(config.is_hybrid)
+
     def build(self, args: Any) -> Any:
         return self._engine_class.from_engine_args(
             self._args_class.from_cli_args(args), usage_context=self._context
@@ -264,21 +275,6 @@ def _import_vllm() -> _Vllm:
         ) from error
 
 
-def _start_error(error: Exception, arguments: Mapping[str, Any]) -> Exception:
-    """Choose the typed error for a failed start."""
-    if isinstance(error, ModelError):
-        return error
-    text = str(error).strip().split("\n  For further information")[0]
-    model = arguments["model"]
-    hub = ("is not a local folder", "huggingface.co", "Repo id", "couldn't connect")
-    if any(mark in text for mark in hub):
-        return errors.ModelLoadError(
-            f"The model {model!r} could not be loaded: {text} (Without access to a "
-            "model hub, give the path of a folder that holds the model.)"
-        )
-    return errors.EngineStartError(f"vLLM could not start {model!r}: {text}")
-
-
 def _parse(request: JSON) -> Any:
     from pydantic import ValidationError
     from vllm.entrypoints.openai.chat_completion.protocol import ChatCompletionRequest
@@ -295,6 +291,5 @@ def engine_died() -> errors.EngineDiedError:
     """Make the error for an engine that ended in mid-request."""
     return errors.EngineDiedError(
         "The vLLM engine ended while it served this request. The next call starts a "
-        "new one. If it happens again, memory may be short: lower max_model_len or "
-        "kv_cache_memory_bytes in engine_kwargs."
+        f"new one. If it happens again: {LOOK_HERE}"
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from concurrent.futures import Future, wait
+
 from vllm.v1.engine import EngineCoreOutput
 from vllm.v1.request import Request, RequestStatus
 
@@ -10,6 +12,8 @@ from langchain_ssr.engine.lifecycle import DraftEnd
 from langchain_ssr.engine.request_state import RequestState
 from langchain_ssr.engine.scheduler_base import SSRBase
 
+GRAMMAR_SECONDS = 0.02
+"""Longest wait for a grammar, which vLLM has compiled already for the parent."""
 _GRAMMAR = RequestStatus.WAITING_FOR_STRUCTURED_OUTPUT_GRAMMAR
 
 
@@ -54,8 +58,19 @@ class Drafting(SSRBase):
         self._drafters[child_id] = drafter
         state.child_id = child_id
         super().add_request(child)
-        if child.use_structured_output:
-            self.structured_output_manager.grammar_init(child)
+        self._init_grammar(child)
+
+    def _init_grammar(self, child: Request) -> None:
+        """Give a draft its grammar at once, so that luck does not say when it starts.
+
+        vLLM compiles in another thread. Here that finds the parent's in its cache.
+        """
+        if child.structured_output_request is None:
+            return
+        self.structured_output_manager.grammar_init(child)
+        grammar = child.structured_output_request._grammar  # noqa: SLF001 - no other way
+        if isinstance(grammar, Future):
+            wait([grammar], GRAMMAR_SECONDS)
 
     def _take_draft(
         self, output: EngineCoreOutput, accepted: dict[str, tuple[int, int]]
@@ -120,6 +135,10 @@ class Drafting(SSRBase):
         if admission.others_wait(self, len(waiting)):
             for child in children:
                 self._to_cut.setdefault(child.request_id, DraftEnd.DROPPED)
+        elif waiting and len(waiting) < len(self.waiting):
+            self.waiting.remove_requests(waiting)
+            for child in waiting:  # behind who came after it
+                self.waiting.add_request(child)
         self._settle()
         # vLLM preempts from the end of the list.
         self.running.sort(key=lambda r: r.request_id in self._parent_of)

@@ -24,7 +24,7 @@ def max_proposal(
         num_output_tokens: Output so far.
         max_tokens: The request's longest output.
         max_model_len: The context.
-        token_budget: Tokens that the step can still compute beyond one per request.
+        token_budget: Tokens that the step can still compute for proposals.
     """
     return max(
         0,

@@ -129,6 +129,7 @@ class SSRMixin(Drafting, Proposing):
         asked = raw.pop("asked", asked)
         prediction = raw.pop("prediction_token_ids", None)
         reason = raw.pop("reason", None)
+        reason = reason if isinstance(reason, str) else None
         each_step = raw.pop("report_each_step", bool(request.sampling_params.stop))
         settings = SpeculationSettings.model_validate({**self._defaults, **raw})
         if not settings.speculation:

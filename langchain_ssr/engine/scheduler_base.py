@@ -10,6 +10,7 @@ from vllm.v1.request import Request
 
 from langchain_ssr.engine.lifecycle import DraftEnd
 from langchain_ssr.engine.markers import find_markers, is_hybrid
+from langchain_ssr.engine.owner import follow_owner
 from langchain_ssr.engine.request_state import RequestState
 
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ class SSRBase(_Base):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         """Create vLLM's scheduler and what SSR keeps beside it."""
         super().__init__(*args, **kwargs)
+        follow_owner()
         self._states: dict[str, RequestState] = {}
         self._parent_of: dict[str, str] = {}
         self._drafters: dict[str, RequestState] = {}

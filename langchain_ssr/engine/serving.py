@@ -21,6 +21,8 @@ from vllm.exceptions import VLLMValidationError
 from vllm.outputs import RequestOutput
 
 from langchain_ssr.engine.draft_text import DraftReader
+from langchain_ssr.engine.plain_text import PlainText
+from langchain_ssr.engine.steady_parser import steady
 from langchain_ssr.settings import SpeculationSettings, describe
 
 KEY = "ssr"
@@ -32,8 +34,41 @@ _SEVERAL = {"speculation": False, "reason": "n"}
 class SSRServingChat(OpenAIServingChat):
     """Chat completions whose `vllm_xargs["ssr"]` holds speculation settings as JSON.
 
-    A request without it is served as by vLLM itself, with the engine's defaults.
+    A request without it is served as by vLLM itself, with the engine's defaults. An
+    answer is read in one way, whole or streamed: see `steady_parser.py`.
     """
+
+    parser_cls: Any
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        """Create vLLM's serving, with a parser that bursts do not matter to."""
+        super().__init__(*args, **kwargs)
+        self.parser_cls = steady(self.parser_cls)
+        tokenizer = self.renderer.tokenizer
+        template = self.chat_template or getattr(tokenizer, "chat_template", None)
+        self._plain_text = tokenizer and PlainText(tokenizer, str(template or ""))
+
+    async def render_chat_request(self, request: ChatCompletionRequest) -> Any:
+        """Render as vLLM does; control text of users and tools stays text."""
+        messages = request.messages
+        hidden = self._plain_text and self._plain_text.hide(messages)
+        if not hidden or request.truncate_prompt_tokens is not None:
+            return await super().render_chat_request(request)
+        request.messages = hidden.messages
+        try:
+            rendered = await super().render_chat_request(request)
+        finally:
+            request.messages = messages
+        if isinstance(rendered, ErrorResponse):
+            return rendered
+        _, prompts = rendered
+        special = bool(request.add_special_tokens)
+        if all(
+            self._plain_text.put_back(hidden, prompt, add_special_tokens=special)
+            for prompt in prompts
+        ):
+            return rendered
+        return await super().render_chat_request(request)
 
     async def create_chat_completion(
         self, request: ChatCompletionRequest, raw_request: Any = None
@@ -60,7 +95,7 @@ class SSRServingChat(OpenAIServingChat):
             raise VLLMValidationError(
                 f"vllm_xargs.ssr: {describe(error)}", parameter=KEY
             ) from None
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, RecursionError) as error:
             raise VLLMValidationError(
                 f"vllm_xargs.ssr must be a JSON object in a string: {error}",
                 parameter=KEY,
@@ -89,7 +124,14 @@ class SSRServingChat(OpenAIServingChat):
         response = await super().chat_completion_full_generator(
             request, reports.outputs(), *args, **kwargs
         )
-        if reports.last is not None and isinstance(response, ChatCompletionResponse):
+        if not isinstance(response, ChatCompletionResponse):
+            return response
+        for choice in response.choices:
+            # vLLM says "tool_calls" also of a call that was cut, but not in a stream.
+            ended = reports.finish_reasons.get(choice.index)
+            if ended not in (None, "stop"):
+                choice.finish_reason = ended
+        if reports.last is not None:
             metrics = response.metrics or PerRequestMetrics()
             response.metrics = metrics.model_copy(update={KEY: reports.last})
         return response
@@ -140,6 +182,7 @@ class _Reports:
         self._reader = DraftReader(tokenizer)
         self._drafts: list[tuple[int, str]] = []
         self.last: dict[str, Any] | None = None
+        self.finish_reasons: dict[int, str] = {}
 
     def take_drafts(self) -> list[tuple[int, str]]:
         """Return new draft text since the last call: number and text."""
@@ -149,6 +192,9 @@ class _Reports:
     async def outputs(self) -> AsyncGenerator[RequestOutput, None]:
         """Yield the engine's outputs without reports; remember the last one."""
         async for output in self._source:
+            for one in output.outputs:
+                if one.finish_reason is not None:
+                    self.finish_reasons[one.index] = one.finish_reason
             params = output.kv_transfer_params
             if params and KEY in params:
                 report = params[KEY]

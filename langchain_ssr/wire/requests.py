@@ -30,6 +30,7 @@ __all__ = [
     "build_request",
     "messages_to_wire",
     "reasoning_of",
+    "speculation_of",
     "speculation_to_wire",
     "text_of",
 ]
@@ -154,6 +155,20 @@ def speculation_to_wire(settings: SpeculationSettings) -> dict[str, str]:
     return {"ssr": json.dumps(given)}
 
 
+def speculation_of(request: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Read the speculation settings of a request again.
+
+    Args:
+        request: As `build_request` makes it, or with settings of the user's own. The
+            engine says what is wrong with those; here they count as none.
+    """
+    try:
+        settings = json.loads(request.get("vllm_xargs", {}).get("ssr", "{}"))
+    except (TypeError, ValueError, RecursionError):
+        return {}
+    return settings if isinstance(settings, dict) else {}
+
+
 def build_request(
     model: str,
     messages: Sequence[BaseMessage],
@@ -192,9 +207,29 @@ def build_request(
     template = dict(settings.chat_template_kwargs)
     if settings.enable_thinking is not None:
         template.setdefault("enable_thinking", settings.enable_thinking)
+    tools = fields.get("tools") or []
+    if any(_is_marked(tool) for tool in tools):
+        template.setdefault("tools", [tool_for_template(tool) for tool in tools])
     request["chat_template_kwargs"] = template or None
     if stream:
         request |= {"stream": True, "stream_options": {"include_usage": True}}
     request |= fields
     request |= settings.extra_body
     return {name: value for name, value in request.items() if value is not None}
+
+
+def _is_marked(tool: Mapping[str, Any]) -> bool:
+    function = tool.get("function")
+    return isinstance(function, Mapping) and function.get("strict") is not None
+
+
+def tool_for_template(tool: Mapping[str, Any]) -> dict[str, Any]:
+    """Write a tool as vLLM shows it to the chat template, but without `strict`.
+
+    `strict` is a word to the grammar, not to the model. In the prompt it would change
+    the system part, and the cached prefix of an agent's conversation would be lost
+    where one call is forced and the next is not.
+    """
+    given = tool["function"]
+    function = {name: given.get(name) for name in ("name", "description", "parameters")}
+    return {"type": "function", "function": function}

@@ -6,7 +6,7 @@ Reasoning may come as `reasoning` (vLLM) or `reasoning_content` (older servers).
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from langchain_core.messages import (
@@ -26,7 +26,7 @@ from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResu
 from langchain_ssr.callbacks import DraftText
 from langchain_ssr.content_blocks import PROVIDER, REASONING_KEY
 from langchain_ssr.stats import SpeculationStats
-from langchain_ssr.wire.streamed_calls import StreamedCalls
+from langchain_ssr.wire.streamed_calls import StreamedCalls, ending_of
 
 __all__ = [
     "PROVIDER",
@@ -67,7 +67,7 @@ def stats_from_wire(response: Mapping[str, Any]) -> SpeculationStats:
 
 
 def response_metadata(
-    response: Mapping[str, Any], choice: Mapping[str, Any] | None
+    response: Mapping[str, Any], choice: Mapping[str, Any] | None, *, stats: bool = True
 ) -> dict[str, Any]:
     """Collect what describes an answer as a whole.
 
@@ -77,6 +77,8 @@ def response_metadata(
     Args:
         response: The response, or the stream's usage chunk.
         choice: The choice with its `finish_reason`.
+        stats: Whether speculation statistics belong to it. Where nobody asked the
+            engine for them, nothing is known, and nothing is said.
     """
     choice = choice or {}
     metadata = {
@@ -87,9 +89,9 @@ def response_metadata(
         "model_provider": PROVIDER,
         "system_fingerprint": response.get("system_fingerprint"),
         "token_usage": response.get("usage"),
-        "speculation": stats_from_wire(response).to_dict(),
+        "speculation": stats_from_wire(response).to_dict() if stats else None,
     }
-    optional = ("id", "stop_reason", "system_fingerprint")
+    optional = ("id", "stop_reason", "system_fingerprint", "speculation")
     return {
         name: value
         for name, value in metadata.items()
@@ -97,15 +99,21 @@ def response_metadata(
     }
 
 
-def result_from_wire(response: Mapping[str, Any]) -> ChatResult:
-    """Convert a whole response, one generation for each choice."""
+def result_from_wire(response: Mapping[str, Any], *, stats: bool = True) -> ChatResult:
+    """Convert a whole response, one generation for each choice.
+
+    Args:
+        response: The response.
+        stats: Whether the request asked for speculation statistics.
+    """
     usage = usage_from_wire(response.get("usage"))
     generations: list[ChatGeneration] = []
     for choice in response.get("choices") or []:
-        metadata = response_metadata(response, choice)
+        metadata = response_metadata(response, choice, stats=stats)
         if logprobs := choice.get("logprobs"):
             metadata["logprobs"] = logprobs
-        message = _ai_from_wire(choice.get("message") or {})
+        cut = choice.get("finish_reason") == "length"
+        message = _ai_from_wire(choice.get("message") or {}, cut=cut)
         message.id = response.get("id")
         message.response_metadata = metadata
         message.usage_metadata = usage if not generations else None
@@ -124,28 +132,13 @@ def _reasoning_field(message: Mapping[str, Any]) -> str | None:
     return str(reasoning) if reasoning else None
 
 
-def _ai_from_wire(message: Mapping[str, Any]) -> AIMessage:
+def _ai_from_wire(message: Mapping[str, Any], *, cut: bool) -> AIMessage:
     kwargs: dict[str, Any] = {}
     if reasoning := _reasoning_field(message):
         kwargs[REASONING_KEY] = reasoning
     if refusal := message.get("refusal"):
         kwargs["refusal"] = refusal
-    valid: list[ToolCall] = []
-    invalid: list[InvalidToolCall] = []
-    for call in message.get("tool_calls") or []:
-        function = call.get("function") or {}
-        name, text = str(function.get("name") or ""), function.get("arguments") or "{}"
-        try:
-            arguments = json.loads(text)
-            if not isinstance(arguments, dict):
-                raise TypeError  # noqa: TRY301
-        except (ValueError, TypeError):
-            error = "the arguments are not a JSON object"
-            invalid.append(
-                invalid_tool_call(name=name, args=text, id=call.get("id"), error=error)
-            )
-        else:
-            valid.append(tool_call(name=name, args=arguments, id=call.get("id")))
+    valid, invalid = _calls_from_wire(message.get("tool_calls") or [], cut=cut)
     content = message.get("content") or ""
     return AIMessage(
         content="" if (valid or invalid) and not content.strip() else content,
@@ -155,6 +148,40 @@ def _ai_from_wire(message: Mapping[str, Any]) -> AIMessage:
     )
 
 
+def _calls_from_wire(
+    calls: Sequence[Mapping[str, Any]], *, cut: bool
+) -> tuple[list[ToolCall], list[InvalidToolCall]]:
+    """Convert tool calls; those that are no JSON object end as they do in a stream.
+
+    Args:
+        calls: The message's `tool_calls`.
+        cut: Whether the answer ended before the model did. Then a last call that has
+            no arguments yet is not whole; otherwise it takes none.
+    """
+    valid: list[ToolCall] = []
+    invalid: list[InvalidToolCall] = []
+    for i, call in enumerate(calls):
+        function = call.get("function") or {}
+        name, given = function.get("name") or "", function.get("arguments") or ""
+        text = given or ("{" if cut and i == len(calls) - 1 else "{}")
+        try:
+            arguments = json.loads(text, strict=False)
+        except ValueError:
+            arguments = None
+        if isinstance(arguments, dict):
+            valid.append(tool_call(name=name, args=arguments, id=call.get("id")))
+            continue
+        invalid.append(
+            invalid_tool_call(
+                name=name,
+                args=given + ending_of(text),
+                id=call.get("id"),
+                error="the arguments are not a JSON object",
+            )
+        )
+    return valid, invalid
+
+
 class StreamReader:
     """Converts the chunks of one stream, in order.
 
@@ -162,9 +189,15 @@ class StreamReader:
     describes the whole answer is held back and goes onto one final chunk.
     """
 
-    def __init__(self, *, usage: bool = True) -> None:
-        """Create a reader; `usage` says whether the user wants usage metadata."""
+    def __init__(self, *, usage: bool = True, stats: bool = True) -> None:
+        """Create a reader.
+
+        Args:
+            usage: Whether the user wants usage metadata.
+            stats: Whether the request asked for speculation statistics.
+        """
         self._usage = usage
+        self._stats = stats
         self._choice: dict[str, Any] = {}
         self._calls = StreamedCalls()
         self._blank: str | None = ""  # until the content is more than blanks
@@ -225,7 +258,9 @@ class StreamReader:
             id=self._last.get("id"),
             usage_metadata=usage,
             tool_call_chunks=endings,
-            response_metadata=response_metadata(self._last, self._choice),
+            response_metadata=response_metadata(
+                self._last, self._choice, stats=self._stats
+            ),
             chunk_position="last",
         )
         info = {"finish_reason": finish}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,8 @@ from langchain_ssr.backends.embedded import REGISTRY
 from langchain_ssr.models import resolve
 from tests.integration_tests import tiny_models
 
+REASONING_MODEL = os.environ.get("SSR_TEST_MODEL", "demo")
+"""The model of the tests that need one that was trained to reason."""
 FLOAT32: dict[str, Any] = {
     "dtype": "float32",
     "max_model_len": 2048,
@@ -30,6 +33,17 @@ def pytest_configure() -> None:
         pytest.exit(str(error), returncode=4)
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put tests of the same engine together, in files that tell (`engine_of`)."""
+    files = {path: number for number, path in enumerate(item.path for item in items)}
+
+    def place(item: pytest.Item) -> tuple[int, str]:
+        engine_of = getattr(getattr(item, "module", None), "engine_of", lambda _: "")
+        return files[item.path], engine_of(item)
+
+    items.sort(key=place)
+
+
 class EnginePool:
     """Hands out chat models; closes the running engine before another starts."""
 
@@ -37,13 +51,17 @@ class EnginePool:
         self._folder = folder
         self._running: ChatSSR | None = None
 
-    def model(self, name: str = "smollm2", **settings: Any) -> ChatSSR:
-        """Return a model on the pool's engine for `name` and its engine settings."""
+    def settings(self, name: str = "smollm2", **settings: Any) -> dict[str, Any]:
+        """Return the arguments of `ChatSSR` for `name`, with the pool's defaults."""
         if name in tiny_models.SHAPES:
             name = str(tiny_models.make(self._folder / name, name))
         engine_kwargs = FLOAT32 | settings.pop("engine_kwargs", {})
-        settings = {"temperature": 0, "max_tokens": 24} | settings
-        llm = ChatSSR(model=name, engine_kwargs=engine_kwargs, **settings)
+        defaults = {"temperature": 0, "max_tokens": 24}
+        return {"model": name, "engine_kwargs": engine_kwargs, **defaults, **settings}
+
+    def model(self, name: str = "smollm2", **settings: Any) -> ChatSSR:
+        """Return a model on the pool's engine for `name` and its engine settings."""
+        llm = ChatSSR(**self.settings(name, **settings))
         if self._running and self._running._embedded.key != llm._embedded.key:
             self.close()
         if self._running is None:

@@ -60,6 +60,7 @@ def test_invoke_answers(smollm2: ChatSSR) -> None:
 
 
 @pytest.mark.parametrize("settings", [{}, THINKING], ids=["plain", "thinking"])
+@pytest.mark.kind(20)
 async def test_every_way_of_asking_gives_the_same(
     smollm2: ChatSSR, settings: dict[str, Any]
 ) -> None:
@@ -72,6 +73,7 @@ async def test_every_way_of_asking_gives_the_same(
     assert len(astreamed) > 10
 
 
+@pytest.mark.kind(4)
 def test_thinking_is_kept_apart_and_within_its_budget(smollm2: ChatSSR) -> None:
     message = smollm2.invoke(STACK, **THINKING)
     details = message.usage_metadata["output_token_details"]
@@ -81,6 +83,7 @@ def test_thinking_is_kept_apart_and_within_its_budget(smollm2: ChatSSR) -> None:
     assert "think>" not in message.content
 
 
+@pytest.mark.kind(5)
 def test_thinking_that_takes_all_tokens_leaves_no_content(smollm2: ChatSSR) -> None:
     message = smollm2.invoke(STACK, enable_thinking=True, max_tokens=8)
     assert message.content == ""
@@ -88,6 +91,7 @@ def test_thinking_that_takes_all_tokens_leaves_no_content(smollm2: ChatSSR) -> N
     assert message.response_metadata["finish_reason"] == "length"
 
 
+@pytest.mark.kind(19)
 def test_only_the_last_chunk_describes_the_answer(smollm2: ChatSSR) -> None:
     *others, last = smollm2.stream(CAPITAL)
     assert last.usage_metadata["output_tokens"] == 8
@@ -105,22 +109,25 @@ def test_a_prompt_seen_before_is_cached(smollm2: ChatSSR) -> None:
     assert again.usage_metadata["input_token_details"]["cache_read"] >= 96
 
 
+@pytest.mark.kind(24)
 def test_batch_keeps_the_order_on_one_engine(smollm2: ChatSSR) -> None:
-    words = [f"word{i}" for i in range(16)]
+    words = [f"word{i}" for i in range(32)]
     prompts = [f"Repeat after me: {word}" for word in words]
     answers = smollm2.batch(prompts, max_tokens=8)
     alone = [smollm2.invoke(prompt, max_tokens=8) for prompt in prompts[:3]]
-    assert len(answers) == 16
+    assert len(answers) == 32
     assert [a.content for a in answers[:3]] == [a.content for a in alone]
     assert len(REGISTRY._entries) == 1
 
 
+@pytest.mark.kind(21)
 def test_two_event_loops_one_after_the_other(smollm2: ChatSSR) -> None:
     first = asyncio.run(smollm2.ainvoke(CAPITAL))
     second = asyncio.run(smollm2.ainvoke(CAPITAL))
     assert first.content == second.content == "The capital of France is Paris."
 
 
+@pytest.mark.kind(21)
 def test_four_threads_at_once(smollm2: ChatSSR) -> None:
     answers: list[str] = []
 
@@ -147,6 +154,7 @@ def test_a_prediction_saves_steps(smollm2: ChatSSR) -> None:
 
 
 @pytest.mark.parametrize("speculation", [True, False])
+@pytest.mark.kind(16)
 def test_stop_strings_count_in_the_answer_only(
     smollm2: ChatSSR, speculation: bool
 ) -> None:
@@ -220,6 +228,7 @@ def test_a_timeout_ends_the_request(smollm2: ChatSSR) -> None:
         list(hasty.stream(STACK, max_tokens=400))
 
 
+@pytest.mark.kind(27)
 def test_text_of_many_bytes_streams_whole(tiny: ChatSSR) -> None:
     prompt = "emoji \U0001f600 and 漢字"
     whole = tiny.invoke(prompt, max_tokens=64, enable_thinking=False)

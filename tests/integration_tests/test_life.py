@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import copy
 import os
-import pickle
 import signal
 import time
 from pathlib import Path
 
 import psutil
 import pytest
-from langchain_core.runnables import ConfigurableField
 
 from langchain_ssr import ChatSSR
 from langchain_ssr.backends.embedded import REGISTRY
@@ -35,6 +32,10 @@ def running(llm: ChatSSR) -> EmbeddedEngine:
     engine = llm._embedded.running()
     assert engine is not None
     return engine
+
+
+def engine_processes() -> list[psutil.Process]:
+    return [p for p in psutil.Process().children() if "EngineCore" in p.name()]
 
 
 def assert_idle(llm: ChatSSR) -> None:
@@ -60,22 +61,7 @@ def test_engine_info_describes_the_engine(tiny: ChatSSR) -> None:
     assert info["speculation"] is True
 
 
-def test_copies_share_the_engine(tiny: ChatSSR) -> None:
-    engine = running(tiny)
-    configurable = tiny.configurable_fields(
-        max_tokens=ConfigurableField(id="max_tokens")
-    )
-    for llm in (
-        copy.deepcopy(tiny),
-        pickle.loads(pickle.dumps(tiny)),  # noqa: S301
-        tiny.model_copy(update={"max_tokens": 3}),
-        configurable.with_config(configurable={"max_tokens": 2}),
-    ):
-        assert llm.invoke("hi").usage_metadata["output_tokens"] > 0
-    assert running(tiny) is engine
-    assert len(REGISTRY._entries) == 1
-
-
+@pytest.mark.kind(22)
 @pytest.mark.parametrize("chunks", [1, 2, 5])
 def test_leaving_a_stream_early_ends_the_request(tiny: ChatSSR, chunks: int) -> None:
     stream = tiny.stream("hello", max_tokens=1500)
@@ -85,6 +71,7 @@ def test_leaving_a_stream_early_ends_the_request(tiny: ChatSSR, chunks: int) -> 
     assert_idle(tiny)
 
 
+@pytest.mark.kind(22)
 @pytest.mark.parametrize("chunks", [1, 2, 5])
 async def test_cancelling_a_task_ends_the_request(tiny: ChatSSR, chunks: int) -> None:
     seen = asyncio.Event()
@@ -104,6 +91,7 @@ async def test_cancelling_a_task_ends_the_request(tiny: ChatSSR, chunks: int) ->
     await asyncio.to_thread(assert_idle, tiny)
 
 
+@pytest.mark.kind(22)
 async def test_cancelling_ainvoke_ends_the_request(tiny: ChatSSR) -> None:
     long = {"max_tokens": 1900, "extra_body": {"ignore_eos": True}}
     task = asyncio.create_task(tiny.ainvoke("hello", speculation=False, **long))
@@ -114,6 +102,7 @@ async def test_cancelling_ainvoke_ends_the_request(tiny: ChatSSR) -> None:
     await asyncio.to_thread(assert_idle, tiny)
 
 
+@pytest.mark.kind(22)
 def test_cancelled_requests_leave_no_draft_behind(tiny: ChatSSR) -> None:
     settings = {
         "enable_thinking": True,
@@ -142,17 +131,18 @@ def test_a_killed_engine_is_reported_and_replaced(pool: EnginePool) -> None:
     before = running(llm)
     stream = llm.stream("hello", max_tokens=1500)
     next(stream)
-    for process in psutil.Process().children():
-        if "EngineCore" in process.name():
-            os.kill(process.pid, signal.SIGKILL)
+    for process in engine_processes():
+        os.kill(process.pid, signal.SIGKILL)
     with pytest.raises(EngineDiedError) as caught:
         for _ in stream:
             pass
     assert caught.value.is_retryable
     assert llm.invoke("hello").usage_metadata["output_tokens"] == 24
     assert running(llm) is not before
+    assert_idle(llm)
 
 
+@pytest.mark.kind(25)
 def test_close_frees_the_engine_once_nobody_uses_it(pool: EnginePool) -> None:
     first = pool.model("qwen3")
     second = first.model_copy()
@@ -161,10 +151,32 @@ def test_close_frees_the_engine_once_nobody_uses_it(pool: EnginePool) -> None:
     engine = running(first)
     second.close()
     assert engine.alive
+    assert_idle(first)
     first.close()
     pool._running.close()
     assert not engine.alive
-    assert not [p for p in psutil.Process().children() if "EngineCore" in p.name()]
+    assert not engine_processes()
+
+
+@pytest.mark.kind(25)
+async def test_the_engine_ends_with_the_outermost_context(pool: EnginePool) -> None:
+    pool.close()
+    settings = pool.settings("qwen3")
+    with ChatSSR(**settings) as outer:
+        first = await outer.ainvoke("hi", max_tokens=1)
+        engine = running(outer)
+        async with ChatSSR(**settings) as inner:
+            again = await inner.ainvoke("hi", max_tokens=1)
+            assert running(inner) is engine
+        assert again.content == first.content
+        assert engine.alive
+        assert engine_processes()
+        stream = outer.stream("hi", max_tokens=1500, extra_body={"ignore_eos": True})
+        next(stream)
+    assert not engine.alive
+    assert not engine_processes()
+    with pytest.raises(EngineDiedError):  # and not for ever without a word
+        list(stream)
 
 
 @pytest.mark.parametrize(

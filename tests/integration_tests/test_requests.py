@@ -77,6 +77,8 @@ def parser_for(request: dict, tokenizer):
     from vllm.entrypoints.openai.chat_completion.protocol import ChatCompletionRequest
     from vllm.parser.parser_manager import ParserManager
 
+    from langchain_ssr.engine.steady_parser import steady
+
     kinds = ParserManager.get_parser(
         tool_parser_name="hermes",
         reasoning_parser_name="qwen3",
@@ -84,7 +86,7 @@ def parser_for(request: dict, tokenizer):
         model_name=MODEL,
     )
     parsed = ChatCompletionRequest(**request)
-    parser = kinds(tokenizer, parsed.tools)
+    parser = steady(kinds)(tokenizer, parsed.tools)
     return parser.adjust_request(parsed), parser
 
 
@@ -123,6 +125,7 @@ WRONG_NAME, WRONG_TYPE = call("add", '{"c": 1}'), call("add", '{"a": "x"}')
 
 
 @pytest.mark.parametrize("choice", ["any", "add"])
+@pytest.mark.kind(9)
 def test_forced_call_keeps_to_the_schema(llm, allows, choice):
     request = request_of(llm.bind_tools([add], tool_choice=choice))
     assert allows(request, GOOD)
@@ -156,6 +159,7 @@ def test_agent_with_a_response_format_may_call_or_answer(llm, allows):
 
 
 @pytest.mark.parametrize("strict", [None, True, False])
+@pytest.mark.kind(14)
 def test_json_schema_holds(llm, allows, strict):
     request = request_of(llm.with_structured_output(Person, strict=strict))
     assert allows(request, '{"name": "Ann", "age": 3}')
@@ -186,25 +190,29 @@ def test_json_mode_holds(llm, allows):
 
 # --- parsers -------------------------------------------------------------------------
 
+ONE, BOTH = [("add", {"a": 1})], [("add", {"a": 1}), ("add", {"a": 1, "b": 2})]
 OUTPUTS = [
-    f"hm</think>\n\nyes\n{GOOD}\n{OPTIONAL}",
-    f"hm</think>\n\n{GOOD}\n{OPTIONAL}\n",
-    f"hm {GOOD} and so on</think>\n\nyes",  # a call ends the reasoning
-    "hm</think>\n\nyes",
-    "hm</think>\n\n",
-    "</think>yes",
-    "hm",
+    (f"hm</think>\n\nyes\n{GOOD}\n{OPTIONAL}", ("hm", "\n\nyes\n", BOTH)),
+    (f"hm</think>\n\n{GOOD}\n{OPTIONAL}\n", ("hm", "", BOTH)),
+    (f"hm {GOOD} and so on</think>\n\nyes", ("hm ", "", ONE)),  # a call ends it
+    ("hm</think>\n\nyes", ("hm", "\n\nyes", [])),
+    ("hm</think>\n\n", ("hm", "\n\n", [])),
+    ("</think>yes", ("", "yes", [])),
+    ("hm", ("hm", "", [])),
 ]
 
 
+@pytest.mark.kind(2)
+@pytest.mark.kind(3)
+@pytest.mark.kind(10)
 @pytest.mark.parametrize("size", [1, 2, 3, 5, 8, 1000])
-@pytest.mark.parametrize("output", OUTPUTS)
-def test_bursts_of_any_size_give_the_same_message(llm, tokenizer, output, size):
+@pytest.mark.parametrize(("output", "expected"), OUTPUTS)
+def test_bursts_of_any_size_give_the_same_message(
+    llm, tokenizer, output, expected, size
+):
     request = request_of(llm.bind_tools([add]))
     wire, parser = parser_for(request, tokenizer)
-    reasoning, content, calls = parser.parse(output, wire, enable_auto_tools=True)
     ids = tokenizer.encode(output, add_special_tokens=False)
-    wire, parser = parser_for(request, tokenizer)
     reader, parts = StreamReader(), []
     for start in range(0, len(ids), size):
         burst = ids[start : start + size]
@@ -219,12 +227,10 @@ def test_bursts_of_any_size_give_the_same_message(llm, tokenizer, output, size):
             choice = {"index": 0, "delta": delta.model_dump(exclude_none=True)}
             parts.append(reader.read({"id": "r", "choices": [choice]}))
     message = reduce(plus, [p.message for p in parts if p] + [reader.finish().message])
-    assert message.additional_kwargs.get("reasoning_content", "") == (reasoning or "")
-    assert message.text == (content or "")
+    reasoning = message.additional_kwargs.get("reasoning_content", "")
+    calls = [(call["name"], call["args"]) for call in message.tool_calls]
+    assert (reasoning, message.text, calls) == expected
     assert message.invalid_tool_calls == []
-    assert [(c["name"], c["args"]) for c in message.tool_calls] == [
-        (c.name, json.loads(c.arguments)) for c in calls or []
-    ]
 
 
 # --- prompts -------------------------------------------------------------------------
@@ -248,6 +254,7 @@ CONVERSATIONS = [
 )
 @pytest.mark.parametrize("thinking", [True, False, None])
 @pytest.mark.parametrize("tools", [[], [add]])
+@pytest.mark.kind(11)
 def test_tokens_are_counted_as_vllm_counts_them(tokenizer, messages, thinking, tools):
     from vllm.config import ModelConfig
     from vllm.entrypoints.openai.chat_completion.protocol import ChatCompletionRequest

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import time
 
 import pytest
 from vllm.v1.core.sched.interface import PauseState
@@ -99,6 +100,27 @@ def test_tokens_are_the_plain_schedulers(cls, case):
     reasons = {report["reason"] for report in engine.reports.values()}
     assert reasons <= {None, "busy", "no_reasoning"}
     assert any(map(engine.proposed, engine.tokens)) or case.startswith("length")
+
+
+def test_a_draft_has_its_grammar_when_it_begins(monkeypatch):
+    """vLLM compiles it in another thread, and the draft would start at any time."""
+    engine = FakeEngine(make_scheduler(SSRScheduler))
+    engine.add("a", ssr=ONE, regex="[a-d]{40}")
+    grammars = engine.scheduler.structured_output_manager
+    create = grammars._create_grammar
+
+    def create_slowly(request):
+        time.sleep(0.02)
+        return create(request)
+
+    monkeypatch.setattr(grammars, "_use_async_grammar_compilation", True)
+    monkeypatch.setattr(grammars, "_create_grammar", create_slowly)
+    engine.run(lambda: engine.child)
+    engine.step()
+    child = engine.scheduler.requests[engine.child]
+    assert child.status is RequestStatus.RUNNING
+    engine.run()
+    engine.assert_idle()
 
 
 @pytest.mark.parametrize("seed", range(12))

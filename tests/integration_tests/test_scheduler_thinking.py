@@ -20,6 +20,7 @@ BUDGET = 33  # the script's phrase of 23 words comes back before
 
 
 @pytest.mark.parametrize("cls", SCHEDULERS)
+@pytest.mark.kind(4)
 def test_no_proposal_crosses_it(cls):
     engine = FakeEngine(make_scheduler(cls), Script(budgets={11: BUDGET}))
     engine.add("a", [11, *WORDS, START], thinking_token_budget=BUDGET, ssr=OFTEN)

@@ -10,9 +10,9 @@ from langchain_core.messages import AIMessage, HumanMessage
 
 from langchain_ssr import ChatSSR
 from langchain_ssr.errors import InvalidRequestError
+from tests.integration_tests.asking import LETTERS
 from tests.integration_tests.conftest import EnginePool
 from tests.integration_tests.test_answers import essence, merged
-from tests.integration_tests.test_equality import TEXT, few_tokens
 
 pytestmark = pytest.mark.engine
 
@@ -23,7 +23,7 @@ SETTINGS: dict[str, Any] = {
     "max_tokens": 160,
     "draft_budget": 20,
     "iterative": False,
-    "extra_body": few_tokens(TEXT),  # letters; the budget closes the reasoning
+    "extra_body": LETTERS,  # letters; the budget closes the reasoning
 }
 
 
@@ -60,6 +60,7 @@ def test_a_draft_saves_steps_and_says_so(llm: ChatSSR) -> None:
     assert told["speculative_decoding"]["num_spec_tokens"] == 32
 
 
+@pytest.mark.kind(20)
 async def test_stats_are_equal_in_every_way_of_asking(llm: ChatSSR) -> None:
     await llm.ainvoke(PROMPT, **SETTINGS)  # from now on the prompt is cached
     expected = without_times(await asyncio.to_thread(llm.invoke, PROMPT, **SETTINGS))

@@ -1,7 +1,8 @@
-"""Scripts without a main guard, `python -c` and Ctrl-C, in processes of their own."""
+"""Scripts without a main guard, `python -c`, Ctrl-C and exits, in other processes."""
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -9,6 +10,7 @@ import sys
 import time
 from pathlib import Path
 
+import psutil
 import pytest
 
 from tests.integration_tests import tiny_models
@@ -40,6 +42,7 @@ def lines_of_others(stderr: str) -> list[str]:
     ]
 
 
+@pytest.mark.kind(23)
 def test_a_plain_script_of_three_lines(model: str, tmp_path: Path) -> None:
     script = tmp_path / "three.py"
     script.write_text(
@@ -74,6 +77,7 @@ print(llm._embedded.running() is before)
 """
 
 
+@pytest.mark.kind(23)
 def test_ctrl_c_ends_the_request_and_not_the_engine(model: str) -> None:
     process = subprocess.Popen(
         [sys.executable, "-c", INTERRUPTED.format(model=model)],
@@ -84,9 +88,69 @@ def test_ctrl_c_ends_the_request_and_not_the_engine(model: str) -> None:
     )
     assert process.stdout is not None
     assert process.stdout.readline() == "2\n"
-    time.sleep(0.3)
+    time.sleep(1)
     os.killpg(process.pid, signal.SIGINT)  # as a terminal does
     out, err = process.communicate(timeout=120)
     assert out == "interrupted\n5\nTrue\n", err
     assert process.returncode == 0
     assert lines_of_others(err) == []
+
+
+LEFT = """
+import sys
+from langchain_ssr import ChatSSR
+llm = ChatSSR(model={model!r}, draft_budget=8, thinking_budget=3000)
+stream = llm.stream("hi", max_tokens=3500, extra_body={{"ignore_eos": True}})
+print(next(stream).type, flush=True)
+sys.exit(3)
+"""
+
+
+def test_leaving_the_interpreter_in_mid_stream_leaves_no_process(model: str) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-c", LEFT.format(model=model)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    out, err = process.communicate(timeout=120)
+    assert (out, process.returncode) == ("AIMessageChunk\n", 3), err
+    assert lines_of_others(err) == []
+    assert_no_process_left(process)
+
+
+KILLED = LEFT.replace("sys.exit(3)", "import time; time.sleep(60)")
+
+
+def test_an_engine_ends_with_the_process_that_is_killed(model: str) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-c", KILLED.format(model=model)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        start_new_session=True,
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "AIMessageChunk\n"
+    assert len(processes_of_session(process.pid)) > 1
+    process.kill()
+    process.communicate(timeout=20)
+    assert_no_process_left(process)
+
+
+def assert_no_process_left(process: subprocess.Popen[str]) -> None:
+    deadline = time.monotonic() + 10
+    while left := processes_of_session(process.pid):
+        assert time.monotonic() < deadline, left
+        time.sleep(0.1)
+
+
+def processes_of_session(session: int) -> list[psutil.Process]:
+    """Return the processes that a process with a session of its own has started."""
+    found = []
+    for process in psutil.process_iter():
+        with contextlib.suppress(ProcessLookupError, psutil.Error):
+            if os.getsid(process.pid) == session:
+                found.append(process)
+    return found

@@ -40,6 +40,7 @@ def step(budgets, outputs, proposals):
     return {row: int(logits[row].argmax()) for row in range(rows) if logits[row].any()}
 
 
+@pytest.mark.kind(4)
 def test_a_forced_token_lands_in_its_own_row() -> None:
     exhausted = [OTHER] * BUDGET
     forced = {}

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 from hypothesis import settings
 
-settings.register_profile("unit", max_examples=60, deadline=None, database=None)
+EXAMPLES = int(os.environ.get("SSR_EXAMPLES", "60"))
+"""Examples of each property; more of them find more: `SSR_EXAMPLES=5000 make unit`."""
+
+settings.register_profile("unit", max_examples=EXAMPLES, deadline=None, database=None)
 settings.load_profile("unit")
 
 VARIABLES = (

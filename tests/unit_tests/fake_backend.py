@@ -93,7 +93,7 @@ class FakeBackend:
         self.requests.append(request)
         choices = [
             {"index": i, "message": self.message, "finish_reason": self.finish}
-            for i in range(request.get("n", 1))
+            for i in range(min(request.get("n", 1), 9))
         ]
         answer = {"choices": choices, "usage": USAGE, "metrics": {"queue_time_ms": 1.0}}
         return copy.deepcopy({**HEAD, **answer})

@@ -75,6 +75,7 @@ QUESTION = {"messages": [HumanMessage("How warm is it in Oslo?")]}
 
 
 @pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.kind(12)
 def test_agent_calls_its_tool_and_answers(llm, backend, scripted, stream):
     scripted(CALL, ANSWER)
     agent = agents.create_agent(llm, [degrees_in])
@@ -94,6 +95,7 @@ def test_agent_calls_its_tool_and_answers(llm, backend, scripted, stream):
     assert wire[2] == {"role": "tool", "tool_call_id": "c0", "content": "5"}
 
 
+@pytest.mark.kind(12)
 def test_reasoning_of_the_turn_before_is_left_out(llm, backend, scripted):
     scripted(CALL, ANSWER, ANSWER)
     agent = agents.create_agent(llm, [degrees_in])

@@ -57,6 +57,14 @@ async def test_answer(llm, way):
     assert metadata["speculation"]["timing"]["queue_time_ms"] == 1.0
 
 
+@pytest.mark.parametrize("way", WAYS)
+async def test_statistics_that_nobody_wants_are_left_out(llm, way):
+    message = await ask(llm, way, speculation_stats="none")
+    assert "speculation" not in message.response_metadata
+    assert message.response_metadata["finish_reason"] == "tool_calls"
+
+
+@pytest.mark.kind(20)
 async def test_metadata_is_equal_in_every_way(llm):
     first, *others = [(await ask(llm, way)).response_metadata for way in WAYS]
     assert all(other == first for other in others)
@@ -94,6 +102,7 @@ async def test_v1_stream_has_a_tool_call_block_of_its_own(way):
 
 
 @pytest.mark.parametrize("way", WAYS)
+@pytest.mark.kind(19)
 async def test_usage_callback_counts_an_answer_once(llm, way):
     with get_usage_metadata_callback() as usage:
         await ask(llm, way)
@@ -131,6 +140,7 @@ async def test_several_answers_in_a_stream_are_refused(llm, backend, way):
     assert backend.requests == []
 
 
+@pytest.mark.kind(24)
 def test_batch_keeps_the_order(llm, backend, monkeypatch):
     def echo(request: dict) -> dict:
         text = request["messages"][0]["content"]
@@ -145,6 +155,7 @@ def test_batch_keeps_the_order(llm, backend, monkeypatch):
 # --- leaving early -------------------------------------------------------------------
 
 
+@pytest.mark.kind(22)
 def test_leaving_a_stream_closes_the_request(llm, backend):
     for _ in llm.stream("hi"):
         assert backend.open_streams == 1
@@ -161,6 +172,7 @@ async def test_closing_an_asynchronous_stream_closes_the_request(llm, backend):
     assert backend.open_streams == 0
 
 
+@pytest.mark.kind(22)
 async def test_cancelling_a_task_closes_the_request(llm, backend):
     started = asyncio.Event()
 
@@ -177,6 +189,7 @@ async def test_cancelling_a_task_closes_the_request(llm, backend):
     assert backend.open_streams == 0
 
 
+@pytest.mark.kind(21)
 def test_two_event_loops_one_after_the_other(llm):
     for _ in range(2):
         assert asyncio.run(llm.ainvoke("hi")).content == "Hi 🙂 there"

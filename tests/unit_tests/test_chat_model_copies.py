@@ -72,6 +72,7 @@ def requests_of(backend, *models: ChatSSR) -> list[dict]:
     ],
     ids=["many", "smollm2", "thinking", "template", "plain", "list", "list in kwargs"],
 )
+@pytest.mark.kind(26)
 def test_copy_asks_the_same(backend, make, settings):
     llm = ChatSSR(**settings)
     one, other = requests_of(backend, llm, make(llm))
@@ -79,6 +80,7 @@ def test_copy_asks_the_same(backend, make, settings):
 
 
 @every_copy
+@pytest.mark.kind(26)
 def test_copy_uses_the_same_engine(make):
     llm = ChatSSR(**SETTINGS)
     assert make(llm)._embedded.key == llm._embedded.key
@@ -96,6 +98,7 @@ def test_copy_can_be_updated(backend):
     assert wire["temperature"] == 0.9
 
 
+@pytest.mark.kind(26)
 def test_configured_field_arrives(backend):
     field = ConfigurableField(id="t")
     llm = ChatSSR(model="smollm2").configurable_fields(temperature=field)

@@ -123,6 +123,7 @@ def test_defaults_send_only_the_thinking_switch(backend):
         ("Qwen3-4B", {"enable_thinking": None}, None),
     ],
 )
+@pytest.mark.kind(6)
 def test_thinking(backend, model, settings, thinks):
     ChatSSR(model=model, **settings).invoke("hi")
     kwargs = backend.request.get("chat_template_kwargs", {})

@@ -124,6 +124,7 @@ MESSAGE = {"reasoning": "hm", "content": "yes", "tool_calls": CALLS}
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 5, 8, 1000])
+@pytest.mark.kind(3)
 def test_bursts_of_any_size_give_the_same_blocks(size):
     *chunks, _, usage = letters(MESSAGE, "tool_calls")
     bursts = [burst(chunks[i : i + size]) for i in range(0, len(chunks), size)]
@@ -133,6 +134,7 @@ def test_bursts_of_any_size_give_the_same_blocks(size):
 
 @pytest.mark.parametrize("size", [1, 2, 3, 5, 8, 1000])
 @pytest.mark.parametrize("version", ["v0", "v1"])
+@pytest.mark.kind(3)
 def test_bursts_of_any_size_give_the_same_events(backend, size, version):
     *chunks, end, usage = letters(MESSAGE, "tool_calls")
     bursts = [burst(chunks[i : i + size]) for i in range(0, len(chunks), size)]

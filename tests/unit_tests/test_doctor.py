@@ -63,7 +63,8 @@ def environment(monkeypatch, tmp_path):
 
 def prepare_small_model(tmp_path):
     (tmp_path / "smollm2").mkdir()
-    (tmp_path / "smollm2" / "config.json").write_text("{}")
+    for name in ("config.json", "tokenizer.json", "pytorch_model.bin"):
+        (tmp_path / "smollm2" / name).write_text("{}")
 
 
 def test_healthy(environment, tmp_path):

@@ -9,7 +9,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from langchain_ssr.errors import ModelLoadError
-from langchain_ssr.models import check_folder
+from langchain_ssr.model_folder import HEADER_BYTES, PARSED_BYTES, check_folder
+from langchain_ssr.models import resolve
 
 
 def safetensors(header: object, data: bytes = b"") -> bytes:
@@ -37,7 +38,8 @@ def refused(folder, *parts):
 
 
 def test_the_undamaged_folder_is_taken(folder):
-    assert check_folder(folder).reasoning_parser is None
+    assert check_folder(folder) == {"model_type": "other"}
+    assert resolve(str(folder)).family.reasoning_parser is None
 
 
 def test_no_configuration(folder):
@@ -58,7 +60,7 @@ def test_no_weights(folder):
 
 def test_weights_of_pickle_format_are_enough(folder):
     (folder / "model.safetensors").rename(folder / "pytorch_model.bin")
-    assert check_folder(folder).tool_parser is None
+    check_folder(folder)
 
 
 def test_no_tokenizer(folder):
@@ -108,6 +110,67 @@ def test_header_of_a_wrong_form(folder, header):
     refused(folder, "model.safetensors")
 
 
+def test_header_that_would_fill_the_memory_is_not_read(folder):
+    with (folder / "model.safetensors").open("wb") as file:
+        file.write((HEADER_BYTES + 1).to_bytes(8, "little"))
+        file.truncate(HEADER_BYTES + 100)  # a sparse file
+    refused(folder, "model.safetensors", "not a safetensors file")
+
+
+@pytest.mark.parametrize("name", ["config.json", "model.safetensors"])
+def test_json_too_deep_to_be_read(folder, name):
+    deep = b"[" * 100_000
+    head = len(deep).to_bytes(8, "little") if name.endswith("tensors") else b""
+    (folder / name).write_bytes(head + deep)
+    refused(folder, name)
+
+
+OTHER_JSON = ("tokenizer.json", "tokenizer_config.json", "generation_config.json")
+
+
+@pytest.mark.parametrize("name", OTHER_JSON)
+@pytest.mark.parametrize("text", [b"", b'{"a": ', b"\x00\x00", b"[]"])
+def test_other_broken_json(folder, name, text):
+    (folder / name).write_bytes(text)
+    refused(folder, str(folder / name), "Download")
+
+
+def test_large_tokenizer_is_looked_at_from_both_ends(folder):
+    whole = b'{"model": "' + b"x" * PARSED_BYTES + b'"}\n'
+    file = folder / "tokenizer.json"
+    file.write_bytes(whole)
+    check_folder(folder)
+    for damaged in (whole[:-2], whole[:-2] + bytes(64), b"<" + whole):
+        file.write_bytes(damaged)
+        refused(folder, str(file), "Download")
+
+
+NAMES = ["config.json", "tokenizer.json", "model.safetensors", "vocab.json"]
+
+
+@given(
+    name=st.sampled_from([*NAMES, "model.safetensors.index.json"]),
+    data=st.binary(max_size=40)
+    | st.text(alphabet='{}[]":,019.truefalsenull weight_map', max_size=40).map(
+        str.encode
+    ),
+    at=st.integers(0, len(GOOD)),
+)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_any_damage_is_a_typed_error_or_none(folder, name, data, at):
+    before = GOOD if name == "model.safetensors" else b""
+    (folder / name).write_bytes(before[:at] + data)
+    try:
+        resolve(str(folder))
+    except ModelLoadError as error:
+        assert name in str(error)  # noqa: PT017
+    finally:
+        (folder / name).unlink()
+        for each, content in (("config.json", b"{}"), ("tokenizer.json", b"{}")):
+            (folder / each).write_bytes(content)
+        (folder / "model.safetensors").write_bytes(GOOD)
+
+
 def test_metadata_is_no_tensor(folder):
     header = {"__metadata__": {"format": "pt"}, "w": TENSOR}
     (folder / "model.safetensors").write_bytes(safetensors(header, bytes(8)))
@@ -128,7 +191,7 @@ def test_missing_shard_of_an_index(folder):
 def test_odd_tokenizer_gives_no_reasoning_or_a_typed_error(folder, text):
     (folder / "tokenizer.json").write_text(text)
     try:
-        family = check_folder(folder)
+        family = resolve(str(folder)).family
     except ModelLoadError:
         return
     assert family.reasoning_parser is None

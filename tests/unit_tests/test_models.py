@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -108,13 +109,21 @@ def test_small_model_not_prepared_names_the_command(monkeypatch, tmp_path):
     assert str(tmp_path / "smollm2") in str(e.value)
 
 
-def test_small_model_prepared_is_found_in_the_cache(monkeypatch, tmp_path):
+def test_small_model_prepared_is_found_in_the_cache(monkeypatch, tmp_path, folder):
     monkeypatch.setenv("LANGCHAIN_SSR_CACHE", str(tmp_path))
-    (tmp_path / "smollm2").mkdir()
-    (tmp_path / "smollm2" / "config.json").write_text("{}")
+    shutil.copytree(folder, tmp_path / "smollm2", ignore=lambda *_: ["smollm2"])
     spec = resolve("smollm2")
     assert spec.path == str(tmp_path / "smollm2")
     assert spec.family == models.Family("qwen3", "hermes", thinking=False)
+
+
+def test_small_model_damaged_says_how_to_prepare_it_anew(monkeypatch, folder):
+    cache = folder / "cache"
+    monkeypatch.setenv("LANGCHAIN_SSR_CACHE", str(cache))
+    shutil.copytree(folder, cache / "smollm2", ignore=lambda *_: ["cache"])
+    write_safetensors(cache / "smollm2" / "model.safetensors", cut=1)
+    with pytest.raises(ModelLoadError, match=r"truncated.*models get smollm2"):
+        resolve("smollm2")
 
 
 def test_small_model_does_not_think_by_default():

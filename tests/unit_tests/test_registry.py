@@ -61,6 +61,7 @@ def registry(monkeypatch):
 # --- start ---------------------------------------------------------------------------
 
 
+@pytest.mark.kind(25)
 def test_equal_key_starts_once_under_threads(registry):
     start, holder = Factory(0.05), Holder()
     barrier = threading.Barrier(8)
@@ -138,6 +139,7 @@ def test_dead_engine_is_closed_and_replaced(registry):
 # --- release -------------------------------------------------------------------------
 
 
+@pytest.mark.kind(25)
 def test_last_holder_closes(registry):
     start, one, other = Factory(), Holder(), Holder()
     engine = registry.acquire("key", start, one).result(WAIT)
@@ -177,6 +179,7 @@ def test_holder_that_is_gone_is_not_counted(registry):
     assert engine.closed.is_set()
 
 
+@pytest.mark.kind(25)
 def test_engine_starts_again_after_its_end(registry):
     start, holder = Factory(), Holder()
     first = registry.acquire("key", start, holder).result(WAIT)

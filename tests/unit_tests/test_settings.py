@@ -136,7 +136,7 @@ def test_thinking_is_on_by_default():
 @pytest.mark.parametrize(
     ("field", "good", "bad"),
     [
-        ("temperature", [0, 0.5, 3], [-0.1, "hot"]),
+        ("temperature", [0, 0.5, 2], [-0.1, 2.1, "hot"]),
         ("top_p", [0.01, 1], [0, 1.01]),
         ("top_k", [-1, 0, 50], [-2, 1.5]),
         ("min_p", [0, 1], [-0.01, 1.01]),
@@ -154,7 +154,7 @@ def test_thinking_is_on_by_default():
         ("draft_interval", [1], [0]),
         ("max_drafts", [0, 8], [-1]),
         ("max_draft_tokens", [1], [0]),
-        ("draft_temperature", [0, 1.5], [-0.1]),
+        ("draft_temperature", [0, 1.5, 2], [-0.1, 2.1]),
         ("num_speculative_tokens", [1, 128], [0, 129]),
         ("speculation_stats", ["none", "summary", "detailed"], ["all"]),
         ("stop", ["a", ["a", "b"], []], ["", ["a", ""], [1], 5]),

@@ -114,9 +114,10 @@ def test_json_mode_asks_for_any_object(backend, schema):
 
 
 @every_method
+@pytest.mark.kind(14)
 def test_thinking_and_speculation_stay_on(backend, method):
     wire = request(backend, method=method)
-    assert wire["chat_template_kwargs"] == {"enable_thinking": True}
+    assert wire["chat_template_kwargs"]["enable_thinking"] is True
     assert wire["vllm_xargs"] == {"ssr": "{}"}
 
 
@@ -222,6 +223,7 @@ def test_schema_and_method_are_traced(backend, method, schema, expected, stream)
 @every_method
 @every_version
 @every_schema
+@pytest.mark.kind(14)
 async def test_object(backend, method, version, schema, expected):
     answer(backend, method, schema, TEXT)
     llm = ChatSSR(model="smollm2", output_version=version)
@@ -300,6 +302,7 @@ def test_answer_that_was_cut_is_an_error(backend, method, version, schema):
 @every_method
 @every_version
 @pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.kind(15)
 def test_raw_result_shows_error_and_finish_reason(backend, method, version, stream):
     answer(backend, method, Person, CUT, "length")
     llm = ChatSSR(model="smollm2", output_version=version)
@@ -311,6 +314,7 @@ def test_raw_result_shows_error_and_finish_reason(backend, method, version, stre
 
 
 @every_method
+@pytest.mark.kind(15)
 def test_thinking_that_used_up_the_tokens_is_an_error(llm, backend, method):
     backend.answer("length", reasoning="and so on")
     runnable = llm.with_structured_output(Person, method=method)

@@ -87,6 +87,15 @@ def test_messages_count_as_the_template_writes_them(llm):
     assert count(plain, HumanMessage("one two")) == thinking - 1
 
 
+@pytest.mark.kind(7)
+@pytest.mark.parametrize("kind", [HumanMessage, SystemMessage])
+def test_control_text_of_a_user_counts_as_text(llm, kind):
+    control = ["<", "s>"] if kind is HumanMessage else ["<s>"]
+    message = kind([{"type": "text", "text": "one <s>"}])
+    assert count(llm, message) == len(["user", "one", *control, "assistant", "<think>"])
+
+
+@pytest.mark.kind(11)
 def test_whole_conversation_counts(llm):
     call = tool_call(name="f", args={"one": "two three"}, id="c")
     answer = AIMessage(

@@ -10,6 +10,7 @@ from pydantic import BaseModel, Field
 
 from langchain_ssr import ChatSSR
 from langchain_ssr.errors import SettingsError
+from langchain_ssr.tokens import template_arguments
 from langchain_ssr.tools import convert_choice, convert_tools, enforce_schemas
 
 
@@ -205,10 +206,22 @@ def function_of(backend) -> dict:
 
 
 @pytest.mark.parametrize("choice", ["any", "add"])
+@pytest.mark.kind(9)
 def test_forced_call_keeps_to_the_schema_as_it_is(llm, backend, choice):
     llm.bind_tools([add], tool_choice=choice).invoke("hi")
     assert function_of(backend)["strict"] is True
     assert function_of(backend)["parameters"]["required"] == ["a"]
+
+
+@pytest.mark.kind(12)
+def test_prompt_does_not_tell_whether_a_call_is_forced(llm, backend):
+    prompts = []
+    for choice in ("any", "auto"):
+        llm.bind_tools([add], tool_choice=choice).invoke("hi")
+        prompts.append(template_arguments(backend.request)["tools"])
+    assert prompts[0] == prompts[1]
+    llm.bind_tools([add], tool_choice="any").invoke("hi")
+    assert backend.request["chat_template_kwargs"]["tools"] == prompts[1]
 
 
 @pytest.mark.parametrize("kind", ["json_schema", "json_object"])

@@ -57,6 +57,7 @@ def test_text_of_content(content, text):
     ],
     ids=["human", "system", "tool", "ai"],
 )
+@pytest.mark.kind(11)
 def test_text_blocks_become_a_string(message):
     blocks = ["a", {"type": "text", "text": "b", "cache_control": {}}]
     assert one(message(blocks))["content"] == "ab"

@@ -80,11 +80,13 @@ def test_no_message_is_refused():
 
 
 @pytest.mark.parametrize("text", ["</think>", "<|im_end|>", "a\n<|im_start|>system"])
+@pytest.mark.kind(7)
 def test_control_text_of_a_user_is_passed_on_as_it_is(text):
     assert one(HumanMessage(text))["content"] == text
 
 
 @pytest.mark.parametrize("later", [1, 2, 3])
+@pytest.mark.kind(13)
 def test_system_messages_become_one_at_the_beginning(later):
     others = [HumanMessage("h"), AIMessage("a"), HumanMessage("i")]
     messages = [SystemMessage("s"), *others]
@@ -94,6 +96,7 @@ def test_system_messages_become_one_at_the_beginning(later):
     assert [message["content"] for message in wire[1:]] == ["h", "a", "i"]
 
 
+@pytest.mark.kind(13)
 def test_system_message_moves_to_the_beginning():
     wire = messages_to_wire([HumanMessage("h"), SystemMessage("s")])
     assert [message["role"] for message in wire] == ["system", "user"]
@@ -109,6 +112,7 @@ def test_message_is_left_as_it_is():
 # --- reasoning -----------------------------------------------------------------------
 
 
+@pytest.mark.kind(12)
 def test_reasoning_goes_back_only_after_the_last_human_message():
     call = tool_call(name="f", args={}, id="c")
     wire = messages_to_wire(
@@ -142,6 +146,7 @@ def test_chat_message_of_a_user_ends_the_tool_loop_too():
 # --- tool calls ----------------------------------------------------------------------
 
 
+@pytest.mark.kind(11)
 def test_tool_call_has_its_arguments_as_json():
     args = {"city": "Zürich", "days": [1, 2]}
     wire = one(AIMessage("", tool_calls=[tool_call(name="f", args=args, id="c1")]))

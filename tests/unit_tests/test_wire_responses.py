@@ -46,6 +46,7 @@ def calls(*arguments: str | None) -> dict:
 
 
 @pytest.mark.parametrize("name", ["reasoning", "reasoning_content"])
+@pytest.mark.kind(1)
 def test_reasoning_is_read_under_both_names(name):
     message = answer({"content": "yes", name: "hm"})
     assert message.content == "yes"
@@ -63,6 +64,7 @@ def test_no_content_is_an_empty_text(message):
     assert answer(message).content == ""
 
 
+@pytest.mark.kind(5)
 def test_thinking_that_used_up_the_tokens_keeps_the_reasoning():
     wire = response({"content": None, "reasoning": "and so on"})
     wire["choices"][0]["finish_reason"] = "length"
@@ -108,13 +110,32 @@ def test_no_arguments_are_an_empty_object(text):
     assert answer(calls(text)).tool_calls[0]["args"] == {}
 
 
-@pytest.mark.parametrize("text", ['{"a": ', "[1]", "5", '"text"', "null", "nonsense"])
+@pytest.mark.parametrize("text", ["[1]", "5", '"text"', "null", "nonsense"])
 def test_arguments_that_are_no_object_make_an_invalid_call(text):
     message = answer(calls('{"a": 1}', text))
     assert [call["id"] for call in message.tool_calls] == ["c0"]
     [bad] = message.invalid_tool_calls
     assert (bad["id"], bad["name"], bad["args"]) == ("c1", "f1", text)
     assert "not a JSON object" in bad["error"]
+
+
+def test_arguments_that_were_cut_end_as_in_a_stream():
+    message = answer(calls('{"a": 1, "b": tr'))
+    assert message.tool_calls == []
+    assert message.invalid_tool_calls[0]["args"] == '{"a": 1, "b": tr]'
+
+
+@pytest.mark.parametrize(("finish", "valid"), [("length", False), ("stop", True)])
+def test_call_that_was_cut_after_its_name_is_invalid(finish, valid):
+    wire = response(calls('{"a": 1}', ""))
+    wire["choices"][0]["finish_reason"] = finish
+    message = result_from_wire(wire).generations[0].message
+    assert [call["name"] for call in message.tool_calls] == ["f0", "f1"][: 1 + valid]
+    assert [c["args"] for c in message.invalid_tool_calls] == ([] if valid else ["]"])
+
+
+def test_control_characters_in_arguments_are_read_as_in_a_stream():
+    assert answer(calls('{"a": "x\ny"}')).tool_calls[0]["args"] == {"a": "x\ny"}
 
 
 # --- usage and metadata --------------------------------------------------------------

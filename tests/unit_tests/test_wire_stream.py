@@ -62,6 +62,7 @@ def test_parts_come_as_they_arrive():
 
 @pytest.mark.parametrize("name", ["reasoning", "reasoning_content"])
 @pytest.mark.parametrize("content", [{}, {"content": ""}, {"content": None}])
+@pytest.mark.kind(1)
 def test_reasoning_with_empty_content_is_kept(name, content):
     [message, _] = read([delta(**{name: "a"}, **content)])
     assert message.content == ""
@@ -82,6 +83,7 @@ def test_blanks_before_text_come_with_it():
     assert [message.content for message in messages] == ["\n\nyes", "\n", ""]
 
 
+@pytest.mark.kind(1)
 def test_reasoning_and_answer_in_one_delta():
     [message, _] = read([delta(reasoning="a", content="b")])
     assert (message.additional_kwargs["reasoning_content"], message.content) == (
@@ -89,6 +91,7 @@ def test_reasoning_and_answer_in_one_delta():
     )
 
 
+@pytest.mark.kind(19)
 def test_usage_and_metadata_are_on_the_last_chunk_only():
     *parts, last = read(TYPICAL)
     assert all(part.usage_metadata is None for part in parts)
@@ -140,6 +143,7 @@ def test_logprobs_are_joined():
     assert tokens == ["a", "b"]
 
 
+@pytest.mark.kind(10)
 def test_two_calls_in_one_delta():
     both = [call(0, '{"a": 1}', "f"), call(1, '{"b": 2}', "g")]
     whole = reduce(add, read([delta(tool_calls=both, finish="tool_calls")]))
@@ -149,6 +153,7 @@ def test_two_calls_in_one_delta():
     ]
 
 
+@pytest.mark.kind(10)
 def test_two_calls_that_share_an_index_are_told_apart_by_id():
     chunks = [
         delta(tool_calls=[{**call(0, "", "f"), "id": "c0"}]),
@@ -254,7 +259,9 @@ def test_what_begins_no_object_is_left_as_it_is(text):
 # --- the sum of any chunking is the whole ---------------------------------------------
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
-ARGUMENTS = st.sampled_from(['{"a": 1}', '{"b": "Zürich 🙂"}', "{}", "[1]", "no"])
+ARGUMENTS = st.sampled_from(
+    ['{"a": 1}', '{"b": "Zürich 🙂"}', "{}", "[1]", "no", '{"a": tr', "", '{"a": "\n"}']
+)
 
 
 def tokens_of(reasoning: str, content: str, calls: list[dict]) -> list[dict]:
@@ -285,11 +292,17 @@ def burst(one: dict, other: dict) -> dict:
     return joined
 
 
-@given(TEXT, TEXT, st.lists(ARGUMENTS, max_size=2), st.data())
-def test_merged_stream_equals_the_whole_response(reasoning, content, arguments, data):
+FINISHES = st.sampled_from(["stop", "length"])
+
+
+@pytest.mark.kind(3)
+@given(TEXT, TEXT, st.lists(ARGUMENTS, max_size=2), FINISHES, st.data())
+def test_merged_stream_equals_the_whole_response(
+    reasoning, content, arguments, finish, data
+):
     calls = [call(i, text, f"f{i}") for i, text in enumerate(arguments)]
     message = {"content": content, "reasoning": reasoning, "tool_calls": calls}
-    choice = {"index": 0, "message": message, "finish_reason": "stop"}
+    choice = {"index": 0, "message": message, "finish_reason": finish}
     whole = {**HEAD, "choices": [choice], "usage": USAGE}
     deltas: list[dict] = []
     for token in tokens_of(reasoning, content, calls):
@@ -298,7 +311,7 @@ def test_merged_stream_equals_the_whole_response(reasoning, content, arguments, 
         deltas.append(token)
     chunks = [delta(**fields) for fields in deltas]
 
-    merged = reduce(add, read([*chunks, delta(finish="stop"), usage_chunk()]))
+    merged = reduce(add, read([*chunks, delta(finish=finish), usage_chunk()]))
 
     expected = result_from_wire(whole).generations[0].message
     assert merged.content == expected.content

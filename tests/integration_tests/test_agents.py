@@ -1,0 +1,77 @@
+"""Agents on a real engine: the prefix stays cached, statistics add up."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+from langchain_core.messages import BaseMessage, HumanMessage, ToolMessage
+
+from tests.integration_tests.conftest import REASONING_MODEL, EnginePool
+
+pytestmark = pytest.mark.engine
+
+BLOCK = 32
+"""Tokens of a cache block; only whole blocks are cached."""
+EXAMPLE = Path(__file__).parents[2] / "examples" / "agent.py"
+
+
+def count_items(shelf: int, *, broken: bool) -> int:
+    """Count the items on a shelf."""
+    raise NotImplementedError
+
+
+@pytest.mark.kind(12)
+def test_cached_tokens_grow_over_the_turns_of_a_tool_loop(pool: EnginePool) -> None:
+    llm = pool.model(REASONING_MODEL, thinking_budget=40, max_tokens=150).bind_tools(
+        [count_items], tool_choice="count_items"
+    )
+    messages: list[BaseMessage] = [HumanMessage("Count the items on shelf 3.")]
+    before, cached = 0, [-1]
+    for _ in range(4):
+        answer = llm.invoke(messages)
+        assert answer.additional_kwargs["reasoning_content"]
+        usage = answer.usage_metadata
+        cached.append(usage["input_token_details"]["cache_read"])
+        assert cached[-1] >= before // BLOCK * BLOCK  # all of the turn before
+        before = usage["input_tokens"]
+        (call,) = answer.tool_calls
+        messages += [answer, ToolMessage("8", tool_call_id=call["id"])]
+    assert cached == sorted(set(cached))
+    assert cached[-1] > 0
+
+
+@pytest.fixture
+def example() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("agent", EXAMPLE)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def assert_sums(parts: list[dict[str, Any]], total: dict[str, Any]) -> None:
+    """Every count of the total is the sum of its parts; rates are left out."""
+    for name, value in total.items():
+        if isinstance(value, dict):
+            assert_sums([part.get(name, {}) for part in parts], value)
+        elif isinstance(value, int):
+            assert sum(part.get(name, 0) for part in parts) == value, name
+
+
+def test_the_example_calls_both_tools_and_its_calls_sum_to_the_total(
+    pool: EnginePool, example: ModuleType, capfd: pytest.CaptureFixture[str]
+) -> None:
+    pool.close()  # one engine at a time, and the example starts its own
+    example.main(["--json", "--model", REASONING_MODEL])
+    told = json.loads(capfd.readouterr().out)
+    assert set(told["tools"]) == {"write_file", "run_tests"}
+    assert "class" in told["files"]["playlist.py"]
+    assert len(told["calls"]) == told["total"]["num_responses"] >= 3
+    assert told["total"]["num_drafts"] > 0
+    assert_sums(told["calls"], told["total"])
+    assert told["cached_tokens"] == sorted(told["cached_tokens"])
+    assert told["cached_tokens"][-1] > told["cached_tokens"][0]

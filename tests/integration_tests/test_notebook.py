@@ -1,0 +1,52 @@
+"""Notebooks: a running event loop, top-level await, and no script at all.
+
+The shell of `python -m asyncio` has all three, as a notebook's kernel has.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.integration_tests import tiny_models
+from tests.integration_tests.conftest import EnginePool
+
+pytestmark = pytest.mark.engine
+
+CELLS = """
+import asyncio
+from langchain_ssr import ChatSSR
+llm = ChatSSR(model={model!r}, max_tokens=5)
+print("loop", asyncio.get_running_loop().is_running())
+print("invoke", llm.invoke("hi").usage_metadata["output_tokens"])
+print("ainvoke", (await llm.ainvoke("hi")).usage_metadata["output_tokens"])
+print("stream", list(llm.stream("hi"))[-1].usage_metadata["output_tokens"])
+parts = [part async for part in llm.astream("hi")]
+print("astream", parts[-1].usage_metadata["output_tokens"])
+print("batch", len(await llm.abatch(["hi"] * 3)))
+llm.close()
+print("again", (await llm.ainvoke("hi")).usage_metadata["output_tokens"])
+"""
+
+
+@pytest.mark.kind(23)
+def test_cells_of_a_notebook(pool: EnginePool, tmp_path: Path) -> None:
+    pool.close()
+    model = tiny_models.make(tmp_path / "qwen3", "qwen3")
+    done = subprocess.run(
+        [sys.executable, "-m", "asyncio"],
+        input=CELLS.format(model=str(model)),
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    told = [line.rsplit(">>> ", 1)[-1] for line in done.stdout.splitlines()]
+    assert [line for line in told if line] == [
+        *("loop True", "invoke 5", "ainvoke 5", "stream 5"),
+        *("astream 5", "batch 3", "again 5"),
+    ], done.stderr
+    assert done.returncode == 0
