@@ -105,7 +105,7 @@ def _prompt(rng: random.Random) -> str:
 
 def _sampling(rng: random.Random) -> dict[str, Any]:
     settings: dict[str, Any] = {"temperature": 0, "enable_thinking": True}
-    settings["max_tokens"] = int(2 ** rng.uniform(0, 7.5))
+    settings["max_tokens"] = int(2 ** rng.uniform(1, 7.5))
     ends = few_tokens(tiny.TEXT, tiny.THINK_END, tiny.IM_END, letters=3)
     ends["extra_body"]["min_tokens"] = min(70, settings["max_tokens"])
     more: dict[str, Any] = rng.choice(
@@ -121,16 +121,16 @@ def _sampling(rng: random.Random) -> dict[str, Any]:
         ]
     )
     if "allowed_token_ids" not in more.get("extra_body", {}):
-        settings["thinking_budget"] = int(2 ** rng.uniform(0, 7)) - 1
+        settings["thinking_budget"] = int(2 ** rng.uniform(1, 7)) - 2
     return {**settings, **more}
 
 
 def _speculation(rng: random.Random) -> dict[str, Any]:
     axes: dict[str, list[Any]] = {
-        "draft_budget": [None, 1, 5, 12, 40, [2, 9, 17], "auto"],
+        "draft_budget": [1, 3, 5, 8, 12, 40, [2, 9, 17], "auto"],
         "draft_interval": [None, None, 1, 6],
         "iterative": [True, True, False],
-        "max_drafts": [8, 8, 2, 0],
+        "max_drafts": [8, 8, 8, 2, 0],
         "max_draft_tokens": [None, None, 1, 20],
         "draft_temperature": [None, None, 1.0],
         "num_speculative_tokens": [None, None, 1, 2, 8],

@@ -268,6 +268,11 @@ def _import_vllm() -> _Vllm:
     logging.getLogger("vllm").addHandler(logging.NullHandler())
     try:
         return _Vllm()
+    except OSError as error:
+        raise errors.EngineStartError(
+            f"vLLM needs folders that can be written: {error}. VLLM_CACHE_ROOT, "
+            "HF_HOME, TMPDIR and HOME say which."
+        ) from error
     except Exception as error:
         raise errors.EngineNotInstalledError(
             f"vLLM is installed, but cannot be imported: {error}. "

@@ -8,7 +8,6 @@ from typing import Any
 
 from vllm.utils.math_utils import cdiv
 from vllm.v1.core.sched.interface import PauseState
-from vllm.v1.request import Request
 
 from langchain_ssr.engine.leftover import (
     BLOCKS_PER_REQUEST,
@@ -76,16 +75,8 @@ def others_wait(scheduler: Any, num_waiting_children: int) -> bool:
         return True
     waiting = islice(scheduler.waiting, num_waiting)
     needed = sum(_num_blocks(scheduler, request.num_tokens) for request in waiting)
-    needed += sum(_num_new_blocks(scheduler, request) for request in scheduler.running)
     return needed > num_free_blocks(scheduler)
 
 
 def _num_blocks(scheduler: Any, num_tokens: int) -> int:
     return sum(cdiv(num_tokens, size) for size in block_sizes(scheduler))
-
-
-def _num_new_blocks(scheduler: Any, request: Request) -> int:
-    """Return how many blocks a running request takes for the tokens it has."""
-    computed, known = request.num_computed_tokens, request.num_tokens
-    new = _num_blocks(scheduler, max(known, computed))
-    return new - _num_blocks(scheduler, computed)

@@ -6,6 +6,7 @@ ever.
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import signal
 import threading
@@ -20,11 +21,17 @@ LOOK_SECONDS = 1.0
 def follow_owner() -> None:
     """End this process with its owner, if it was started as an embedded engine."""
     owner = os.environ.get(OWNER_VARIABLE)
-    if owner != str(os.getppid()):
+    if owner is None or owner != str(_parent()):
         return
     threading.Thread(
         target=_follow, args=(int(owner),), name="ssr-owner", daemon=True
     ).start()
+
+
+def _parent() -> int:
+    """Return the process that started this one, also if it is gone by now."""
+    parent = multiprocessing.parent_process()
+    return os.getppid() if parent is None or parent.pid is None else parent.pid
 
 
 def _follow(owner: int) -> None:

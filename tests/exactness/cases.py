@@ -114,7 +114,7 @@ def _common(shape: str) -> dict[str, dict[str, dict[str, Any]]]:
             "no": {},
             "frequency": {"frequency_penalty": 0.7, "repetition_penalty": 1.1},
             "presence": {"presence_penalty": 1.5},
-            "words": {"extra_body": {"bad_words": ["e", "Q", "th", "a b"]}},
+            "words": {"extra_body": {"bad_words": ["Z", "Q", "th", "a b"]}},
         },
         "stop": {
             "no": {},

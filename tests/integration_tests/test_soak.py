@@ -14,10 +14,10 @@ from tests.integration_tests.test_life import assert_idle
 
 pytestmark = pytest.mark.engine
 
-SEED, NUM = 1, 100
+SEED, NUM = 1, 80
 
 
-def test_a_hundred_random_requests(pool: EnginePool) -> None:
+def test_random_requests(pool: EnginePool) -> None:
     lines: list[str] = []
     llm = pool.model("qwen3")
     soak = Soak(llm, make_cases(SEED, 12), SEED, NUM, lines.append)
@@ -29,7 +29,7 @@ def test_a_hundred_random_requests(pool: EnginePool) -> None:
     assert outcomes["different"] == 0
     assert outcomes["equal"] > NUM / 3
     assert {"refused", "cancelled", "left", "streamed", "sampled"} <= outcomes.keys()
-    assert report["drafts"] > NUM / 6
+    assert report["drafts"] > NUM / 8
     assert report["mib"]["engine"][0] > 0
     assert len(lines) > 10
     assert_idle(llm)

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 
 from langchain_ssr.engine.owner import OWNER_VARIABLE, follow_owner
 
@@ -33,6 +34,34 @@ def test_a_killed_owner_takes_the_engine_along():
     owner.send_signal(signal.SIGKILL)
     owner.wait()
     assert owner.stdout.read() == b""  # the engine held the pipe's other end
+
+
+def follow_late() -> None:
+    print(os.getpid(), flush=True)
+    owner = os.getppid()
+    while os.getppid() == owner:
+        time.sleep(0.01)
+    follow_owner()
+    time.sleep(60)
+
+
+HASTY_OWNER = f"""
+import multiprocessing, os, time
+from tests.unit_tests.test_owner import follow_late
+os.environ[{OWNER_VARIABLE!r}] = str(os.getpid())
+multiprocessing.get_context("spawn").Process(target=follow_late).start()
+time.sleep(60)
+"""
+
+
+def test_an_owner_that_is_killed_while_the_engine_loads_takes_it_along():
+    command = [sys.executable, "-c", HASTY_OWNER]
+    owner = subprocess.Popen(command, stdout=subprocess.PIPE)
+    engine = int(owner.stdout.readline())
+    os.kill(engine, 0)
+    owner.send_signal(signal.SIGKILL)
+    owner.wait()
+    assert owner.stdout.read() == b""
 
 
 def watchers() -> list[str]:
