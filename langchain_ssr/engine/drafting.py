@@ -12,7 +12,7 @@ from langchain_ssr.engine.lifecycle import DraftEnd
 from langchain_ssr.engine.request_state import RequestState
 from langchain_ssr.engine.scheduler_base import SSRBase
 
-GRAMMAR_SECONDS = 0.02
+GRAMMAR_SECONDS = 0.1
 """Longest wait for a grammar, which vLLM has compiled already for the parent."""
 _GRAMMAR = RequestStatus.WAITING_FOR_STRUCTURED_OUTPUT_GRAMMAR
 

@@ -211,7 +211,7 @@ def test_a_prompt_over_the_context_is_refused_and_the_next_answered(
 def test_what_the_engine_refuses_is_typed(smollm2: ChatSSR) -> None:
     with pytest.raises(InvalidRequestError, match="min_tokens"):
         smollm2.invoke(CAPITAL, extra_body={"min_tokens": -1})
-    with pytest.raises(InvalidRequestError, match="tools"):
+    with pytest.raises(SettingsError, match="tools"):
         smollm2.invoke(CAPITAL, tools=[{"type": "function"}])
     with pytest.raises(SettingsError, match="at least one message"):
         smollm2.invoke([])

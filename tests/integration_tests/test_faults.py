@@ -271,7 +271,9 @@ def test_no_chat_template_and_no_reasoning_parser(
     kwargs = {"trust_request_chat_template": True, "reasoning_parser": None}
     llm = pool.model(str(folder), engine_kwargs=kwargs)
     for call in (llm.invoke, lambda text: list(llm.stream(text))):
-        with pytest.raises(InvalidRequestError, match="engine_kwargs={'chat_template'"):
+        with pytest.raises(
+            InvalidRequestError, match=r"engine_kwargs=\{'chat_template'"
+        ):
             call("hi")
     template = {"chat_template": "{{ messages[0].content }}"}
     answer = llm.invoke("hi", extra_body=template)

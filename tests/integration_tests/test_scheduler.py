@@ -9,6 +9,7 @@ import pytest
 from vllm.v1.core.sched.interface import PauseState
 from vllm.v1.request import RequestStatus
 
+from langchain_ssr.engine import drafting
 from langchain_ssr.engine.scheduler import SSRScheduler
 from tests.integration_tests.fake_engine import (
     OFTEN,
@@ -113,6 +114,7 @@ def test_a_draft_has_its_grammar_when_it_begins(monkeypatch):
         time.sleep(0.02)
         return create(request)
 
+    monkeypatch.setattr(drafting, "GRAMMAR_SECONDS", 30)
     monkeypatch.setattr(grammars, "_use_async_grammar_compilation", True)
     monkeypatch.setattr(grammars, "_create_grammar", create_slowly)
     engine.run(lambda: engine.child)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import signal
 import subprocess
@@ -37,9 +38,9 @@ def test_a_killed_owner_takes_the_engine_along():
 
 
 def follow_late() -> None:
-    print(os.getpid(), flush=True)
-    owner = os.getppid()
-    while os.getppid() == owner:
+    print(os.getpid(), flush=True)  # noqa: T201 - to the test
+    owner = multiprocessing.parent_process()
+    while os.getppid() == owner.pid:
         time.sleep(0.01)
     follow_owner()
     time.sleep(60)
