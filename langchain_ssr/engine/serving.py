@@ -106,7 +106,7 @@ class SSRServingChat(OpenAIServingChat):
             raw["prediction_token_ids"] = tokenizer.encode(
                 settings.prediction, add_special_tokens=False
             )
-        if (request.n or 1) > 1 and settings.speculation:
+        if (request.n or 1) > 1:
             raw |= _SEVERAL
         if request.stop:  # the front end may end the request at any step
             raw["report_each_step"] = True

@@ -219,21 +219,6 @@ def test_ctrl_c_while_the_engine_starts(
     assert_no_process_left(process, 10)
 
 
-@pytest.mark.usefixtures("alone")
-def test_an_engine_that_starts_ends_with_the_process_that_is_killed(
-    model: Path,
-) -> None:
-    process = start(model, again=False)
-    wait_for_line(process, "loading the model")
-    deadline = time.monotonic() + SECONDS
-    while len(processes_of_session(process.pid)) < 3:  # with the resource tracker
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
-    process.kill()
-    process.communicate(timeout=SECONDS)
-    assert_no_process_left(process, SECONDS)
-
-
 ASK = """
 from langchain_ssr import ChatSSR
 from langchain_ssr.errors import EngineStartError

@@ -118,10 +118,12 @@ def test_no_reasoning_is_a_reason(llm: ChatSSR) -> None:
     assert told["drafts"] == []
 
 
-def test_several_answers_are_not_drafted_for(llm: ChatSSR) -> None:
+@pytest.mark.parametrize("speculation", [True, False])
+def test_several_answers_are_not_drafted_for(llm: ChatSSR, speculation: bool) -> None:
+    several = {"n": 2, "temperature": 1.0, "seed": 3, "max_tokens": 40}
     result = llm.generate(
         [[HumanMessage(PROMPT)]],
-        **{**SETTINGS, "n": 2, "temperature": 1.0, "seed": 3, "max_tokens": 40},
+        **{**SETTINGS, **several, "speculation": speculation},
     )
     assert len(result.generations[0]) == 2
     message = result.generations[0][0].message
