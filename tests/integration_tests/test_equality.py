@@ -12,14 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.exactness.cases import cases_for, few_tokens
+from tests.exactness.cases import cases_for
 from tests.exactness.cell import Cell
 from tests.exactness.grid import Grid
 from tests.exactness.report import gaps, summary
 from tests.integration_tests.conftest import EnginePool
-from tests.integration_tests.tiny_models import TEXT, THINK_END, TOOL_CALL
-
-__all__ = ["TEXT", "THINK_END", "TOOL_CALL", "few_tokens"]  # other tests import these
 
 pytestmark = pytest.mark.engine
 
