@@ -129,7 +129,7 @@ class SpeculationStats(_Stats):
                 },
                 "timing": plain.timing.model_copy(update=report.get("timing") or {}),
                 "overhead": Overhead.model_validate(report["overhead"]),
-                "spans": report.get("spans"),
+                "spans": _cut(report.get("spans"), tokens),
                 "timeline": report.get("timeline"),
             }
         )
@@ -192,3 +192,16 @@ class SpeculationStats(_Stats):
             f"({self.num_reasoning_tokens} reasoning) in {steps} steps, "
             f"{self.num_saved_steps} saved"
         )
+
+
+def _cut(spans: list[list[Any]] | None, num_tokens: int) -> list[list[Any]] | None:
+    """Leave out of spans what a stop string has cut off the last burst."""
+    if spans is None:
+        return None
+    kept: list[list[Any]] = []
+    for source, count in spans:
+        if num_tokens <= 0:
+            break
+        kept.append([source, min(count, num_tokens)])
+        num_tokens -= count
+    return kept

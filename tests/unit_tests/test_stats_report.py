@@ -179,3 +179,17 @@ def test_tokens_are_counted_as_in_usage(wire):
 def test_line_for_a_person():
     stats = SpeculationStats.from_report(real_report(), usage(6, 1), {})
     assert str(stats) == ("speculation ssr: 6 tokens (1 reasoning) in 3 steps, 3 saved")
+
+
+@pytest.mark.parametrize(
+    ("num_tokens", "kept"),
+    [
+        (7, [["decoded", 3], ["draft_prefix", 4]]),
+        (5, [["decoded", 3], ["draft_prefix", 2]]),
+        (3, [["decoded", 3]]),
+    ],
+)
+def test_spans_leave_out_what_a_stop_string_has_cut_off(num_tokens, kept):
+    spans = [["decoded", 3], ["draft_prefix", 4]]
+    told = SpeculationStats.from_report(report(spans=spans), usage(num_tokens, 2), {})
+    assert told.spans == kept
