@@ -42,6 +42,8 @@ VOCAB_SIZE = 2048
 _TOKENIZER_SAMPLE = 6000
 """Conversations from which the tokenizer is trained."""
 _RESIDUAL_SCALE = 0.2
+_ROUND = 256
+"""Tokens to be learned are filled up to a multiple: a CPU compiles for each new shape."""
 
 
 def learning_rate(done: float, warmup: float = 0.01, decay: float = 0.4) -> float:
@@ -130,9 +132,13 @@ def loss_of(model: Any, ids: torch.Tensor, labels: torch.Tensor) -> torch.Tensor
         A scalar, in nats per token.
     """
     hidden = model.model(input_ids=ids, use_cache=False).last_hidden_state
-    wanted = labels[:, 1:] != IGNORED
-    logits = model.lm_head(hidden[:, :-1][wanted])
-    return functional.cross_entropy(logits.float(), labels[:, 1:][wanted])
+    targets = labels[:, 1:].reshape(-1)
+    (wanted,) = torch.nonzero(targets != IGNORED, as_tuple=True)
+    filling = wanted.new_zeros(-len(wanted) % _ROUND)
+    targets = torch.cat([targets[wanted], torch.full_like(filling, IGNORED)])
+    wanted = torch.cat([wanted, filling])
+    logits = model.lm_head(hidden[:, :-1].flatten(0, 1)[wanted])
+    return functional.cross_entropy(logits.float(), targets, ignore_index=IGNORED)
 
 
 def train_step(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Container
-from itertools import islice
 from typing import Any
 
 from vllm.utils.math_utils import cdiv
@@ -21,8 +20,6 @@ RESERVE = 0.1
 """Share of the cache blocks that no draft may touch."""
 UNCACHED_TOKENS = 512
 """Without prefix caching a draft computes its prompt again: only a short one."""
-_LOOKED_AT = 8
-"""Waiting requests whose need for blocks is added up."""
 
 
 def has_room(
@@ -71,11 +68,12 @@ def others_wait(scheduler: Any, num_waiting_children: int) -> bool:
         return False
     if num_running + num_waiting > scheduler.max_num_active_reqs:
         return True
-    if others > _LOOKED_AT:
-        return True
-    waiting = islice(scheduler.waiting, num_waiting)
-    needed = sum(_num_blocks(scheduler, request.num_tokens) for request in waiting)
-    return needed > num_free_blocks(scheduler)
+    free = num_free_blocks(scheduler)
+    for request in scheduler.waiting:
+        free -= _num_blocks(scheduler, request.num_tokens)
+        if free < 0:
+            return True
+    return False
 
 
 def _num_blocks(scheduler: Any, num_tokens: int) -> int:

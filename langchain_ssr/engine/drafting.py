@@ -132,7 +132,7 @@ class Drafting(SSRBase):
             if child.request_id in self._waited and child.status is not _GRAMMAR:
                 self._to_cut.setdefault(child.request_id, DraftEnd.DROPPED)
             self._waited.add(child.request_id)
-        if admission.others_wait(self, len(waiting)):
+        if children and admission.others_wait(self, len(waiting)):
             for child in children:
                 self._to_cut.setdefault(child.request_id, DraftEnd.DROPPED)
         elif waiting and len(waiting) < len(self.waiting):

@@ -9,9 +9,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from vllm.platforms import current_platform
+from vllm.v1.core.sched.output import GrammarOutput
 from vllm.v1.kv_cache_interface import KVCacheConfig
+from vllm.v1.outputs import AsyncModelRunnerOutput, ModelRunnerOutput
 
-from langchain_ssr.engine import cpu_kernels
+from langchain_ssr.engine import cpu_kernels, seeds
 from langchain_ssr.engine.thinking_budgets import ThinkingBudgets
 from langchain_ssr.engine.verifier import Verifier
 
@@ -22,7 +24,7 @@ else:
 
 
 class SSRWorker(Worker):
-    """The platform's worker, with `Verifier` and `ThinkingBudgets`."""
+    """The platform's worker, with `Verifier`, `ThinkingBudgets` and `seeds`."""
 
     def init_device(self) -> None:
         """Make the model runner; give it the verifier."""
@@ -47,3 +49,13 @@ class SSRWorker(Worker):
                 self.device,
                 is_pin_memory=False,  # not used; vLLM's signature
             )
+
+    def sample_tokens(
+        self, grammar_output: GrammarOutput | None
+    ) -> ModelRunnerOutput | AsyncModelRunnerOutput:
+        """Sample the step's tokens; on a CPU, seeds rest while prompts are computed."""
+        runner: Any = self.model_runner
+        if self.device.type != "cpu" or runner.execute_model_state is None:
+            return super().sample_tokens(grammar_output)
+        with seeds.resting(runner.input_batch, runner.discard_request_mask.np):
+            return super().sample_tokens(grammar_output)
