@@ -17,8 +17,9 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from benchmarks.report import BenchmarkError, interval, positive, write_json
+from benchmarks.report import BenchmarkError, positive, write_json
 from benchmarks.scenarios import IDLE, NUM_PROMPT, SCENARIOS, make_case
+from langchain_ssr.bench.intervals import interval
 
 _DEFINITIONS = """\
 scenarios, all with a prompt of 1024 random tokens and statistics asked for:

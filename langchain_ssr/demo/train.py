@@ -43,7 +43,7 @@ _TOKENIZER_SAMPLE = 6000
 """Conversations from which the tokenizer is trained."""
 _RESIDUAL_SCALE = 0.2
 _ROUND = 256
-"""Tokens to be learned are filled up to a multiple: a CPU compiles for each new shape."""
+"""Learned tokens are filled up to a multiple: a CPU compiles for each new shape."""
 
 
 def learning_rate(done: float, warmup: float = 0.01, decay: float = 0.4) -> float:

@@ -40,24 +40,13 @@ class Engine:
     every: int = 1
 
     @property
-    def chunks(self) -> bool:
-        """Whether it cuts prompts into chunks."""
-        return self.engine_kwargs.get("max_num_batched_tokens", BATCHED) < BATCHED
-
-    @property
     def compares_logprobs(self) -> bool:
         """Whether its logprobs mean the same as those of the plain engine."""
         return PLAIN.items() <= self.engine_kwargs.items()
 
     def takes(self, case: Case) -> bool:
-        """Whether a request fits the engine's context, and does not end the engine.
-
-        On CPUs vLLM 0.32 dies of a request with a seed whose prompt comes in chunks:
-        it sets the generator's offset, which torch has for GPUs only.
-        """
+        """Whether a request fits the engine's context."""
         settings = case.settings
-        if self.chunks and "seed" in settings:
-            return False
         length = self.engine_kwargs.get("max_model_len", MAX_MODEL_LEN)
         if length == MAX_MODEL_LEN:
             return True
@@ -83,6 +72,16 @@ ENGINES: Mapping[str, Engine] = {
     ),
     "tiny chunks": Engine(
         32, {"max_num_batched_tokens": 40, "max_num_seqs": 8, **PLAIN}, every=2
+    ),
+    "a dozen blocks, no prefix cache": Engine(
+        32,
+        {
+            "num_gpu_blocks_override": 14,
+            "max_num_seqs": 6,
+            "max_model_len": 384,
+            "enable_prefix_caching": False,
+        },
+        every=2,
     ),
     # Twice as many blocks, for layers with a sliding window keep their own.
     "few blocks, tiny chunks": Engine(

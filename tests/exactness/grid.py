@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import dataclasses
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -36,12 +36,20 @@ class Grid:
         pool: Starts the engines, one at a time.
         folder: Where adapters are written.
         say: Takes lines of progress.
+        stock: The shapes that a stock engine answers plainly; None for all. To spare
+            an engine's start, others are answered by the engine with SSR itself, with
+            speculation off for the request.
     """
 
     def __init__(
-        self, pool: EnginePool, folder: Path, say: Callable[[str], None]
+        self,
+        pool: EnginePool,
+        folder: Path,
+        say: Callable[[str], None],
+        stock: Container[str] | None = None,
     ) -> None:
         self._pool = pool
+        self._stock = stock
         self._folder = folder
         self._say = say
         self._plain: dict[tuple[str, str], Answer] = {}
@@ -60,11 +68,13 @@ class Grid:
         """
         engine = ENGINES[name]
         cases = choose(shape, engine, limit)
-        self._ask_plain(shape, engine, cases)
+        settings = {"num_speculative_tokens": engine.num_speculative_tokens}
+        if self._stock is None or shape in self._stock:
+            self._ask_plain(shape, engine, cases)
+        llm = self._model(shape, engine, engine.engine_kwargs, **settings)
+        self._ask_without_speculation(shape, engine, llm, cases)
         cell = Cell(shape, name)
         start = time.monotonic()
-        settings = {"num_speculative_tokens": engine.num_speculative_tokens}
-        llm = self._model(shape, engine, engine.engine_kwargs, **settings)
         answers, cell.resets = self._ask(cell.name, llm, engine, cases)
         cell.leaked = not _is_idle(llm)
         cell.seconds = round(time.monotonic() - start, 1)
@@ -100,26 +110,55 @@ class Grid:
         )
 
     def _ask_plain(self, shape: str, engine: Engine, cases: Iterable[Case]) -> None:
-        new: dict[str, Case] = {}
-        for case in cases:
-            for each in (case, dataclasses.replace(case, adapter=None)):
-                if (shape, each.plain_key) not in self._plain:
-                    new.setdefault(each.plain_key, each)
+        """Let a stock engine answer what is not answered yet."""
+        new = self._unanswered(shape, cases)
         if not new:
             return
         llm = self._model(shape, engine, PLAIN, speculation=False)
         # Apart, for in one batch vLLM can give a request another's thinking budget.
         for thinks in (True, False):
-            cases = [
-                c for c in new.values() if ("thinking_budget" in c.settings) == thinks
-            ]
-            answers, _ = self._ask(f"{shape}, plain", llm, STOCK, cases)
-            for case, answer in zip(cases, answers, strict=True):
-                assert isinstance(answer, Answer)
-                self._plain[shape, case.plain_key] = answer
+            part = [c for c in new if ("thinking_budget" in c.settings) == thinks]
+            answers, _ = self._ask(f"{shape}, plain", llm, STOCK, part)
+            self._note(shape, part, answers)
+
+    def _ask_without_speculation(
+        self, shape: str, engine: Engine, llm: ChatSSR, cases: Iterable[Case]
+    ) -> None:
+        """Let the engine with SSR answer plainly what is not answered yet."""
+        new = self._unanswered(shape, cases)
+        if not new:
+            return
+        off = [
+            dataclasses.replace(c, settings={**c.settings, "speculation": False})
+            for c in new
+        ]
+        plain = dataclasses.replace(engine, resets=False)
+        answers, _ = self._ask(f"{shape}, off", llm, plain, off, speculate=False)
+        self._note(shape, new, answers)
+
+    def _unanswered(self, shape: str, cases: Iterable[Case]) -> list[Case]:
+        new: dict[str, Case] = {}
+        for case in cases:
+            for each in (case, dataclasses.replace(case, adapter=None)):
+                if (shape, each.plain_key) not in self._plain:
+                    new.setdefault(each.plain_key, each)
+        return list(new.values())
+
+    def _note(
+        self, shape: str, cases: Sequence[Case], answers: Sequence[Outcome]
+    ) -> None:
+        for case, answer in zip(cases, answers, strict=True):
+            assert isinstance(answer, Answer)
+            self._plain[shape, case.plain_key] = answer
 
     def _ask(
-        self, title: str, llm: ChatSSR, engine: Engine, cases: Sequence[Case]
+        self,
+        title: str,
+        llm: ChatSSR,
+        engine: Engine,
+        cases: Sequence[Case],
+        *,
+        speculate: bool = True,
     ) -> tuple[list[Outcome], int]:
         """Return the answers, and how often the prefix cache was emptied."""
         count = 0
@@ -136,7 +175,7 @@ class Grid:
             answers = await ask_all(
                 llm,
                 cases,
-                speculate=engine is not STOCK,
+                speculate=speculate and engine is not STOCK,
                 at_once=engine.at_once,
                 done=done,
             )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+from collections.abc import Sequence
 
 import pytest
 from prometheus_client import REGISTRY
@@ -21,7 +22,7 @@ from langchain_ssr.engine.scheduler import SSRScheduler
 from tests.exactness.cases import few_tokens
 from tests.integration_tests.conftest import EnginePool
 from tests.integration_tests.fake_engine import OFTEN
-from tests.integration_tests.fake_worker import Script
+from tests.integration_tests.fake_worker import EOS, VOCAB, Script
 from tests.integration_tests.test_life import assert_idle
 from tests.integration_tests.tiny_models import TEXT
 from tests.integration_tests.watched_engine import Plan, play, prompt
@@ -109,6 +110,29 @@ def test_what_is_never_right_changes_nothing(load, monkeypatch):
     assert len(engine.schedules) == len(plain.schedules)
     assert any(map(engine.proposed, engine.tokens))
     assert bool(engine.forked) is (load not in NO_DRAFTS)
+
+
+def next_word(tokens: Sequence[int]) -> int:
+    """A model that does not think, and never says the same word twice."""
+    return tokens[-1] + 1 if tokens[-1] + 1 < VOCAB else EOS
+
+
+@both_ways
+@pytest.mark.parametrize("ssr", [{}, {"speculation": False}], ids=["on", "off"])
+@pytest.mark.parametrize("limits", [ROOMY, {"step_tokens": 40}, {"num_blocks": 60}])
+def test_with_nothing_to_draft_each_step_is_that_of_the_plain_engine(
+    cls, plain_cls, ssr, limits
+):
+    plan = in_turn(12, 3, ssr=ssr, prompt=[50, 51, 52, 53])
+    engine = play(cls, plan, next_word, **limits)
+    plain = play(plain_cls, plan, next_word, **limits)
+    assert engine.tokens == plain.tokens
+    assert all(len(tokens) == VOCAB - 53 for tokens in engine.tokens.values())
+    ours, theirs = (
+        [step.num_scheduled_tokens for step in each.schedules]
+        for each in (engine, plain)
+    )
+    assert ours == theirs
 
 
 @pytest.mark.parametrize("model", [RIGHT, WRONG], ids=["right", "wrong"])

@@ -1,0 +1,1 @@
+"""Benchmarks that a user runs on a model of their own."""
