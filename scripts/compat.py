@@ -2,8 +2,8 @@
 
     python scripts/compat.py VERSION [PYTEST ARGUMENT ...]
 
-The environment is `.venv-vllm-VERSION`; it is made once, and stays. langchain-ssr refuses
-releases that it was not written against: here it is told not to.
+The environment is `.venv-vllm-VERSION`; it is made once, and stays. langchain-ssr
+refuses releases that it was not written against: here it is told not to.
 """
 
 from __future__ import annotations

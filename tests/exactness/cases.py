@@ -206,7 +206,27 @@ def cases_for(shape: str) -> tuple[Case, ...]:
         for row, other in zip(rows, [*rows[_SHIFT:], *rows[:_SHIFT]], strict=True)
     ]
     both = zip(rows, again, strict=True)
-    return tuple(_case(shape, row, parts) for pair in both for row in pair)
+    cases = [_case(shape, row, parts) for pair in both for row in pair]
+    return (*cases, *_rare(shape))
+
+
+def _rare(shape: str) -> list[Case]:
+    """Return requests with ends that pairs of settings reach by luck only."""
+    if shape in TRAINED:
+        return []
+    text = tiny.GEMMA_TEXT if shape == "gemma4" else tiny.TEXT
+    stops = few_tokens(text)
+    stops["extra_body"]["stop_token_ids"] = [text + 8]
+    regex = {"extra_body": {"structured_outputs": {"regex": REGEX}}}
+    rare = {
+        "none, end": {"max_tokens": 84, "enable_thinking": False, **regex},
+        "thinking, stop token": {"max_tokens": 90, **stops},
+    }
+    return [
+        Case(PROMPTS["some"], settings, SPECULATION["drafts"][drafts], label=name)
+        for name, settings in rare.items()
+        for drafts in ("iterative", "one")
+    ]
 
 
 def _case(shape: str, row: Row, parts: Mapping[str, Mapping[str, Any]]) -> Case:

@@ -23,8 +23,8 @@ WANTED = frozenset(
             "tool_calls",
         ),
         "itself": ("length", "stop string", "end"),
-        "thinking": ("length",),
-        "none": ("length", "stop string"),
+        "thinking": ("length", "stop token"),
+        "none": ("length", "stop string", "end"),
         "call": ("length",),
     }.items()
     for answer in answers
