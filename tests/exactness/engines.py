@@ -104,6 +104,7 @@ GRID: Mapping[str, tuple[str, ...]] = {
         *_SHARED,
         "no prefix cache, K=1",
         "a dozen blocks",
+        "a dozen blocks, no prefix cache",
         "tiny chunks",
         "LoRA",
     ),
