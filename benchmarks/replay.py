@@ -20,7 +20,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO, Any, cast
 
-from langchain_ssr.engine.matcher import Matcher
+from langchain_ssr.engine.matcher import Matcher, common_prefix
 
 _DEFINITIONS = """\
 tokens_per_step      answer tokens over engine steps, both summed over all cases
@@ -113,13 +113,7 @@ def replay(case: Case, max_spec: int) -> Counts:
         counts.propose_seconds += time.thread_time() - start
 
         proposed = proposal.tokens if proposal else []
-        accepted = 0
-        while (
-            accepted < min(len(proposed), len(rest))
-            and proposed[accepted] == rest[accepted]
-        ):
-            accepted += 1
-        emitted = rest[: accepted + 1]
+        emitted = rest[: common_prefix(proposed, rest) + 1]
 
         start = time.thread_time()
         matcher.extend_answer(emitted)

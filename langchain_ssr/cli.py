@@ -121,6 +121,39 @@ def bench(
     raise typer.Exit(0 if found["ok"] and found["same_steps"] else 1)
 
 
+@app.command()
+def advise(
+    file: Annotated[Path, typer.Argument(help="JSON lines: your own logs.")],
+    tokenizer: Annotated[
+        str | None,
+        typer.Option("--model", help="Whose tokens to count; else pieces of words."),
+    ] = None,
+    json_file: Annotated[
+        Path | None, typer.Option("--json", help="Also write the figures here.")
+    ] = None,
+) -> None:
+    """Say from logs what SSR could save; needs no engine and no GPU."""
+    from langchain_ssr.bench.advise import Pieces, advise
+    from langchain_ssr.bench.logs import read
+    from langchain_ssr.chat_model import ChatSSR
+
+    logged, others = read(file)
+    of_model = ChatSSR(model=tokenizer).get_token_ids if tokenizer else None
+    advice = advise(logged, of_model or Pieces())
+    if json_file:
+        json_file.write_text(json.dumps(advice.to_dict(), indent=2), encoding="utf-8")
+    OUT.print(
+        f"{advice.requests} answers ({others} lines without), "
+        f"{advice.with_reasoning} with reasoning: {advice.reasoning_tokens} reasoning "
+        f"and {advice.answer_tokens} answer tokens ({advice.answer_share:.0%})"
+    )
+    OUT.print(
+        "Without any draft, proposals from prompt, reasoning and answer save "
+        f"{advice.replayed_saved:.0%} of the decode steps."
+    )
+    OUT.print(f"SSR can save you at most {advice.most_saved:.0%} of them.")
+
+
 @models.command("get")
 def get(
     name: Annotated[str, typer.Argument(help="Only smollm2 so far.")],

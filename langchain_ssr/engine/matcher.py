@@ -260,7 +260,7 @@ class Matcher:
             return
         followed, position = self._cursor
         source = self._index.sequences[followed]
-        agreed = _common_prefix(tokens, source[position : position + len(tokens)])
+        agreed = common_prefix(tokens, source[position : position + len(tokens)])
         if self._answering and followed in self._guides:
             guide = self._guides[followed]
             if self._num_proposed:
@@ -283,7 +283,7 @@ class Matcher:
         start, end = guide.agreed, min(len(answer), len(sequence))
         # Once they differ they do so for good, at a cost of one comparison a call.
         if start < end and answer[start] == sequence[start]:
-            guide.agreed += _common_prefix(answer[start:end], sequence[start:end])
+            guide.agreed += common_prefix(answer[start:end], sequence[start:end])
 
     def _add(self, kind: Source, tokens: Sequence[int] = ()) -> int:
         self._kinds.append(kind)
@@ -296,7 +296,7 @@ class Matcher:
         return number
 
 
-def _common_prefix(first: Sequence[int], second: Sequence[int]) -> int:
+def common_prefix(first: Sequence[int], second: Sequence[int]) -> int:
     """Return how many tokens two sequences have in common at their start."""
     for count, (one, other) in enumerate(zip(first, second, strict=False)):
         if one != other:
