@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from langchain_core.load import dumps, loads
 from langchain_core.messages import AIMessageChunk, message_chunk_to_message
 
-from langchain_ssr.wire.responses import StreamReader, result_from_wire
+from langchain_ssr.wire.responses import StreamReader
 from langchain_ssr.wire.streamed_calls import ending_of
 
 USAGE = {"prompt_tokens": 3, "completion_tokens": 9, "total_tokens": 12}
@@ -254,72 +254,3 @@ def test_no_beginning_of_an_object_is_taken_for_a_whole_one(arguments, data):
 @pytest.mark.parametrize("text", ["nonsense", "[1, 2", "5", "tru", '"text', "]"])
 def test_what_begins_no_object_is_left_as_it_is(text):
     assert ending_of(text) == ""
-
-
-# --- the sum of any chunking is the whole ---------------------------------------------
-
-TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
-ARGUMENTS = st.sampled_from(
-    ['{"a": 1}', '{"b": "Zürich 🙂"}', "{}", "[1]", "no", '{"a": tr', "", '{"a": "\n"}']
-)
-
-
-def tokens_of(reasoning: str, content: str, calls: list[dict]) -> list[dict]:
-    """Split an answer into the smallest deltas."""
-    deltas = [{"reasoning": letter} for letter in reasoning]
-    deltas += [{"content": letter} for letter in content]
-    for i, one in enumerate(calls):
-        function = one["function"]
-        deltas.append({"tool_calls": [call(i, "", function["name"])]})
-        deltas += [{"tool_calls": [call(i, x)]} for x in function["arguments"]]
-    return deltas
-
-
-def burst(one: dict, other: dict) -> dict:
-    """Join two deltas as a server does that gets several tokens in one step."""
-    joined = {**other, **one}
-    for name in one.keys() & other.keys() - {"tool_calls"}:
-        joined[name] = one[name] + other[name]
-    if "tool_calls" in one and "tool_calls" in other:
-        *before, last = one["tool_calls"]
-        [new] = other["tool_calls"]
-        if last["index"] == new["index"]:
-            text = last["function"]["arguments"] + new["function"]["arguments"]
-            new = {**last, "function": {**last["function"], "arguments": text}}
-            joined["tool_calls"] = [*before, new]
-        else:
-            joined["tool_calls"] = [*before, last, new]
-    return joined
-
-
-FINISHES = st.sampled_from(["stop", "length"])
-
-
-@pytest.mark.kind(3)
-@given(TEXT, TEXT, st.lists(ARGUMENTS, max_size=2), FINISHES, st.data())
-def test_merged_stream_equals_the_whole_response(
-    reasoning, content, arguments, finish, data
-):
-    calls = [call(i, text, f"f{i}") for i, text in enumerate(arguments)]
-    message = {"content": content, "reasoning": reasoning, "tool_calls": calls}
-    choice = {"index": 0, "message": message, "finish_reason": finish}
-    whole = {**HEAD, "choices": [choice], "usage": USAGE}
-    deltas: list[dict] = []
-    for token in tokens_of(reasoning, content, calls):
-        if deltas and data.draw(st.booleans()):
-            token = burst(deltas.pop(), token)  # noqa: PLW2901
-        deltas.append(token)
-    chunks = [delta(**fields) for fields in deltas]
-
-    merged = reduce(add, read([*chunks, delta(finish=finish), usage_chunk()]))
-
-    expected = result_from_wire(whole).generations[0].message
-    assert merged.content == expected.content
-    assert merged.additional_kwargs == expected.additional_kwargs
-    assert merged.usage_metadata == expected.usage_metadata
-    assert merged.response_metadata == expected.response_metadata
-    assert merged.id == expected.id
-    assert merged.tool_calls == expected.tool_calls
-    assert [(c["id"], c["args"]) for c in merged.invalid_tool_calls] == [
-        (c["id"], c["args"]) for c in expected.invalid_tool_calls
-    ]

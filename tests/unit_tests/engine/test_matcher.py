@@ -5,127 +5,13 @@ import subprocess
 import sys
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from langchain_ssr.engine.matcher import Matcher, Proposal, Source
-from langchain_ssr.engine.pace import Pace
-from langchain_ssr.engine.suffix_index import SuffixIndex
+from tests.unit_tests.engine.matching import answering, decode, token_lists
 
-# Few different tokens, so that texts repeat themselves and each other.
-token_lists = st.lists(st.integers(0, 3), max_size=40)
 DRAFT = list(range(100, 200))
-
-
-def answering(*drafts, prompt=(), prediction=None):
-    matcher = Matcher(prompt, prediction)
-    for draft in drafts:
-        matcher.add_draft(draft)
-    matcher.start_answer()
-    return matcher
-
-
-def decode(matcher, answer, max_tokens=32):
-    """Decode a known answer; returns the proposals, one a step."""
-    proposals = []
-    done = 0
-    while done < len(answer):
-        proposal = matcher.propose(max_tokens)
-        tokens = proposal.tokens if proposal else []
-        rest = answer[done:]
-        accepted = 0
-        while accepted < min(len(tokens), len(rest)) and (
-            tokens[accepted] == rest[accepted]
-        ):
-            accepted += 1
-        matcher.extend_answer(rest[: accepted + 1])
-        proposals.append(proposal)
-        done += accepted + 1
-    return proposals
-
-
-def longest_match(sequences, text, max_length):
-    """The longest match of the text's end before any token: by brute force."""
-    best = 0
-    for sequence in sequences:
-        for position in range(len(sequence)):
-            length = 0
-            while (
-                length < min(position, len(text), max_length)
-                and sequence[position - 1 - length] == text[-1 - length]
-            ):
-                length += 1
-            best = max(best, length)
-    return best
-
-
-class TestSuffixIndex:
-    @given(
-        st.lists(token_lists, max_size=4),
-        token_lists,
-        st.sampled_from([(1,), (3, 1), (4, 1), (5, 3, 2)]),
-        st.sampled_from([6, 64]),
-    )
-    def test_finds_the_longest_match(self, sequences, text, sizes, max_length):
-        index = SuffixIndex(sizes=sizes, max_length=max_length, max_places=1000)
-        for sequence in sequences:
-            index.add(sequence)
-        found = list(index.matches(text))
-        longest = longest_match(sequences, text, max_length)
-        if longest < sizes[-1]:
-            assert not found
-        else:
-            assert max(match.length for match in found) == longest
-        for match in found:
-            sequence = sequences[match.sequence]
-            assert match.position < len(sequence)
-            before = sequence[match.position - match.length : match.position]
-            assert before == text[-match.length :]
-
-    @given(st.lists(st.tuples(st.integers(0, 2), token_lists), max_size=8), token_lists)
-    def test_growing_equals_building_at_once(self, pieces, text):
-        growing = SuffixIndex(max_places=1000)
-        for _ in range(3):
-            growing.add()
-        for number, tokens in pieces:
-            growing.extend(number, tokens)
-        built = SuffixIndex(max_places=1000)
-        for sequence in growing.sequences:
-            built.add(sequence)
-        assert set(growing.matches(text)) == set(built.matches(text))
-
-    def test_newest_places_come_first_and_are_limited(self):
-        index = SuffixIndex(max_places=3)
-        index.add([7] * 50)
-        assert [match.position for match in index.matches([7])] == [49, 48, 47]
-
-    def test_the_end_of_a_sequence_is_no_place(self):
-        index = SuffixIndex()
-        index.add([1, 2, 3])
-        assert list(index.matches([1, 2, 3])) == []
-        index.extend(0, [4])
-        assert [tuple(match) for match in index.matches([1, 2, 3])] == [(0, 3, 3)]
-
-    def test_a_hash_collision_is_no_match(self):
-        # Python hashes -1 like -2.
-        index = SuffixIndex(sizes=(1,))
-        index.add([-1, 5])
-        assert list(index.matches([-2])) == []
-
-
-class TestPace:
-    def test_length_grows_with_confidence(self):
-        lengths = [Pace().length(confidence, factor=2.0) for confidence in range(6)]
-        assert lengths == [0, 2, 4, 6, 8, 10]
-
-    def test_rejections_shorten_and_acceptances_restore(self):
-        pace = Pace()
-        for _ in range(50):
-            pace.record(proposed=20, emitted=1)
-        assert pace.length(10, factor=2.0) < 3
-        for _ in range(50):
-            pace.record(proposed=20, emitted=21)
-        assert pace.length(10, factor=2.0) >= 19
 
 
 class TestPrefix:
@@ -315,92 +201,11 @@ class TestBudget:
         assert verified < 4 * len(answer)
 
 
-@st.composite
-def calls(draw):
-    """A random life of a request, as (method, argument) pairs."""
-    step = st.one_of(
-        st.tuples(
-            st.sampled_from(["extend", "add_draft", "extend_draft"]), token_lists
-        ),
-        st.tuples(st.just("accept"), st.integers(0, 8)),
-        st.tuples(st.just("propose"), st.integers(0, 9)),
-    )
-    steps = draw(st.lists(step, max_size=30))
-    steps.insert(draw(st.integers(0, len(steps))), ("start_answer", None))
-    return steps
-
-
-OWN_TEXT = {Source.REASONING, Source.ANSWER}
-
-
 def test_a_text_that_repeats_itself_is_copied_on_over_its_end():
     matcher = Matcher([])
     matcher.start_answer()
     matcher.extend_answer([7, 8, 9] * 6)
     assert matcher.propose(7).tokens == [7, 8, 9, 7, 8, 9, 7]
-
-
-class TestAnyLife:
-    @given(token_lists, st.none() | token_lists, calls())
-    @settings(max_examples=300)
-    def test_proposals_are_spans_of_their_source(self, prompt, prediction, steps):
-        matcher = Matcher(prompt, prediction)
-        texts = {Source.PROMPT: [prompt], Source.PREDICTION: [prediction or []]}
-        drafts, reasoning, answer = [], [], []
-        texts[Source.DRAFT_PREFIX] = texts[Source.DRAFT_SUFFIX] = drafts
-        texts[Source.REASONING], texts[Source.ANSWER] = [reasoning], [answer]
-        answers, proposed = False, []
-        for method, argument in steps:
-            if method == "start_answer":
-                matcher.start_answer()
-                answers, proposed = True, []
-            elif method in {"extend", "accept"}:
-                tokens = proposed[:argument] if method == "accept" else argument
-                (answer if answers else reasoning).extend(tokens)
-                extend = matcher.extend_answer if answers else matcher.extend_reasoning
-                extend(tokens)
-                proposed = []
-            elif method == "add_draft":
-                assert matcher.add_draft(argument) == len(drafts)
-                drafts.append(list(argument))
-            elif method == "extend_draft" and drafts:
-                matcher.extend_draft(0, argument)
-                drafts[0].extend(argument)
-            elif method == "propose":
-                proposal = matcher.propose(argument)
-                if proposal is None:
-                    continue
-                proposed = proposal.tokens
-                assert 1 <= len(proposed) <= argument
-                assert all(type(token) is int for token in proposed)
-                # The text itself may be copied on over its end.
-                own = proposed if proposal.source in OWN_TEXT else []
-                assert any(
-                    is_span(proposed, [*text, *own]) for text in texts[proposal.source]
-                )
-                if proposal.source is Source.DRAFT_PREFIX:
-                    assert any(
-                        draft[: len(answer) + len(proposed)] == answer + proposed
-                        for draft in drafts
-                    )
-
-    @given(token_lists, token_lists, st.lists(st.integers(1, 5), max_size=40))
-    def test_a_draft_in_pieces_equals_a_whole_one(self, draft, answer, sizes):
-        whole = answering(draft)
-        pieces = Matcher([])
-        index = pieces.add_draft([])
-        start = 0
-        for size in sizes:
-            pieces.extend_draft(index, draft[start : start + size])
-            start += size
-        pieces.extend_draft(index, draft[start:])
-        pieces.start_answer()
-        assert decode(whole, answer) == decode(pieces, answer)
-
-
-def is_span(tokens, text):
-    size = len(tokens)
-    return any(text[i : i + size] == tokens for i in range(len(text) - size + 1))
 
 
 def test_callers_lists_are_copied():
