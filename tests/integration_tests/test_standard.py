@@ -16,6 +16,7 @@ from langchain_tests.integration_tests import ChatModelIntegrationTests
 from pydantic import ValidationError
 
 from langchain_ssr import ChatSSR
+from tests.capabilities import Capabilities
 from tests.integration_tests.conftest import FLOAT32, REASONING_MODEL, EnginePool
 
 pytestmark = pytest.mark.engine
@@ -52,7 +53,7 @@ def engine_of(item: pytest.Item) -> str:
     return REASONING_MODEL if smollm2_settings(item.name) is None else "smollm2"
 
 
-class TestChatSSR(ChatModelIntegrationTests):
+class TestChatSSR(Capabilities, ChatModelIntegrationTests):
     @pytest.fixture
     def model(self, request: pytest.FixtureRequest, pool: EnginePool) -> ChatSSR:
         """Return a model for the test, on the session's engine."""
@@ -70,27 +71,7 @@ class TestChatSSR(ChatModelIntegrationTests):
         return SETTINGS
 
     @property
-    def has_tool_calling(self) -> bool:
-        return True
-
-    @property
-    def has_tool_choice(self) -> bool:
-        return True
-
-    @property
-    def has_structured_output(self) -> bool:
-        return True
-
-    @property
-    def supports_json_mode(self) -> bool:
-        return True
-
-    @property
     def supports_anthropic_inputs(self) -> bool:
-        return True
-
-    @property
-    def returns_usage_metadata(self) -> bool:
         return True
 
     @property

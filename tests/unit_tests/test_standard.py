@@ -8,9 +8,10 @@ import pytest
 from langchain_tests.unit_tests import ChatModelUnitTests
 
 from langchain_ssr import ChatSSR
+from tests.capabilities import Capabilities
 
 
-class TestChatSSR(ChatModelUnitTests):
+class TestChatSSR(Capabilities, ChatModelUnitTests):
     @pytest.fixture(autouse=True)
     def trusted(self, monkeypatch):
         """Put the class on langchain-core's list of what may be loaded.
@@ -34,26 +35,6 @@ class TestChatSSR(ChatModelUnitTests):
     @property
     def init_from_env_params(self) -> tuple[dict, dict, dict]:
         return {"SSR_API_KEY": "key"}, self.chat_model_params, {"api_key": "key"}
-
-    @property
-    def has_tool_calling(self) -> bool:
-        return True
-
-    @property
-    def has_tool_choice(self) -> bool:
-        return True
-
-    @property
-    def has_structured_output(self) -> bool:
-        return True
-
-    @property
-    def supports_json_mode(self) -> bool:
-        return True
-
-    @property
-    def returns_usage_metadata(self) -> bool:
-        return True
 
     @property
     def supported_usage_metadata_details(self) -> dict:
