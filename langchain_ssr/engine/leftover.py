@@ -40,7 +40,9 @@ class Leftover:
             if request.request_id not in children:
                 needed = _num_to_compute(request)
                 self.tokens -= needed
-                reserved += BLOCKS_PER_REQUEST + self._num_blocks(needed - 1)
+                reserved += BLOCKS_PER_REQUEST
+                if needed > 1:
+                    reserved += self._num_blocks(needed - 1)
         for request in _admissible(scheduler, children):
             needed = self._num_blocks(request.num_tokens)
             if needed > free or self.tokens <= 0:
@@ -60,11 +62,15 @@ class Leftover:
     def longest_proposal(self, request: Request) -> int:
         """Return how many tokens may be proposed for a request."""
         blocks = max(0, self.blocks) // len(self._sizes)
-        fits = min(-request.num_tokens % size + blocks * size for size in self._sizes)
-        return max(0, min(self.tokens, fits))
+        num_tokens, longest = request.num_tokens, self.tokens
+        for size in self._sizes:
+            longest = min(longest, -num_tokens % size + blocks * size)
+        return max(0, longest)
 
     def take_proposal(self, request: Request, num_proposed: int) -> None:
         """Take what the proposal for a request needs."""
+        if not num_proposed:
+            return
         before = request.num_tokens
         self.tokens -= num_proposed
         self.blocks -= self._num_blocks(before + num_proposed)

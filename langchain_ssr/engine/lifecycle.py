@@ -119,6 +119,7 @@ class Lifecycle:
             prompt: Token ids of the prompt.
         """
         self.markers = markers
+        self._ends = {*markers.end[:1], *markers.implicit} if markers else set()
         self.num_reasoning_tokens = 0
         self.num_answer_tokens = 0
         self.drafts: list[Draft] = []
@@ -142,6 +143,10 @@ class Lifecycle:
         if self.phase is Phase.ANSWER:  # nothing ends it: no need to look
             self.num_answer_tokens += len(tokens)
             return [Span(Phase.ANSWER, list(tokens))] if tokens else []
+        at_rest = self.phase is Phase.REASONING and not self._held
+        if at_rest and self._ends.isdisjoint(tokens):  # nor does any of these end it
+            self.num_reasoning_tokens += len(tokens)
+            return [Span(Phase.REASONING, list(tokens))] if tokens else []
         spans: list[Span] = []
         for token in tokens:
             self._step(token, spans)
