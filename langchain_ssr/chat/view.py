@@ -51,9 +51,8 @@ class View:
         trace: TracebackType | None,
     ) -> None:
         """Print what has begun, also after Ctrl-C or an error."""
-        self._end_line()
         self._draft = ""
-        self._show()
+        self._end_line()
         self._live.stop()
 
     def think(self, text: str) -> None:
@@ -80,17 +79,19 @@ class View:
             self._end_line()
             self._style = style
         *whole, self._line = (self._line + text).split("\n")
-        for line in whole:
-            self._print(line)
-        self._show()
+        self._print(whole)
 
     def _end_line(self) -> None:
-        if self._line:
-            self._print(self._line)
-        self._line = ""
+        whole, self._line = [self._line] if self._line else [], ""
+        self._print(whole)
 
-    def _print(self, line: str) -> None:
-        self._out.print(_text(line, self._style))
+    def _print(self, lines: list[str]) -> None:
+        """Print whole lines, once they are gone from below."""
+        self._show()
+        if lines:
+            self._live.refresh()
+        for line in lines:
+            self._out.print(_text(line, self._style))
 
     def _show(self) -> None:
         parts: list[RenderableType] = []

@@ -67,10 +67,11 @@ def roles(request: dict) -> list[tuple[str, str]]:
 
 def test_thinking_answer_and_status_are_shown(chat, out):
     chat.run(reading("Hi"))
-    assert printed(out) == (
-        "They greet.\n"
-        "Hello\n"
-        "22 tokens (8 thinking) in 12 steps, 45% saved, 2 drafts, 0.0 s\n\n"
+    assert re.fullmatch(
+        r"They greet\.\n"
+        r"Hello\n"
+        r"22 tokens \(8 thinking\) in 12 steps, 45% saved, 2 drafts, \d+\.\d s\n\n",
+        printed(out),
     )
 
 
@@ -217,6 +218,13 @@ def test_a_draft_is_shown_while_thinking_and_gone_with_the_answer(terminal):
     assert "one" not in between.split("draft 2")[1]
     assert "draft" not in after
     assert "three" in after
+
+
+def test_a_line_is_not_there_twice_when_it_is_whole(terminal):
+    screen = show(terminal, ("think", "begun"), ("think", " and done\n"))
+    redrawn = screen.split("\x1b[2K")
+    assert all(part.count("begun") <= 1 for part in redrawn)
+    assert redrawn[-1].count("begun") <= 1
 
 
 def test_thinking_is_dimmed_and_the_answer_is_not(terminal):

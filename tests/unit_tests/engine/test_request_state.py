@@ -11,8 +11,9 @@ from langchain_ssr.engine.lifecycle import DraftEnd, Markers, Phase
 from langchain_ssr.engine.matcher import Source
 from langchain_ssr.engine.report import make_report
 from langchain_ssr.engine.request_state import RequestState
+from langchain_ssr.rendering.pieces import pieces_of
 from langchain_ssr.settings import SpeculationSettings
-from langchain_ssr.stats import SOURCES
+from langchain_ssr.stats import SOURCES, SpeculationStats
 
 START, END = 900, 901
 MARKERS = Markers((START,), (END,), frozenset({902}), close=(END, 8, 8))
@@ -213,6 +214,15 @@ def spans_are_cut_where_the_answer_begins(of, report) -> bool:
     return len(begins) == 1 and begins[0] in edges
 
 
+def steps_of_pieces(report) -> int:
+    told = SpeculationStats(
+        spans=report["spans"],
+        span_texts=[""] * len(report["spans"]),
+        timeline=report["timeline"],
+    )
+    return sum(piece.num_steps for piece in pieces_of(told))
+
+
 class TestReport:
     @given(
         st.sampled_from([OPENED, CLOSED, FRESH, [1, 2, 3, 0, 1, 2, *OPENED]]),
@@ -242,6 +252,7 @@ class TestReport:
         drafted = report["overhead"]["num_draft_tokens"]
         assert drafted == sum(d["num_tokens"] for d in report["drafts"])
         assert spans_are_cut_where_the_answer_begins(of, report)
+        assert steps_of_pieces(report) == steps
         bursts = [e for e in report["timeline"] if e["event"] == "verified"]
         assert sum(e["num_tokens"] for e in bursts) == accepted
         times = [event["t_ms"] for event in report["timeline"]]
