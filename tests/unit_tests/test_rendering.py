@@ -51,10 +51,13 @@ STATS = SpeculationStats(
     timeline=TIMELINE,
 )
 
+some_text = st.one_of(
+    st.text(max_size=12),
+    st.text("<>&;\"'/#!-x0a\r\n\0 ", max_size=12),
+    st.sampled_from(["<b>", "</div>", "&lt;", "<!--", "</span><script>", "&#13;"]),
+)
 some_spans = st.lists(
-    st.tuples(
-        st.sampled_from([*SOURCES, "decoded"]), st.integers(1, 9), st.text(max_size=12)
-    ),
+    st.tuples(st.sampled_from([*SOURCES, "decoded"]), st.integers(1, 9), some_text),
     max_size=12,
 )
 
@@ -124,7 +127,7 @@ def test_each_span_is_marked_by_its_source(thinking, answer):
         assert f": {count} token" in attributes["title"]
 
 
-@given(st.text(max_size=30), st.text(max_size=30), st.text(max_size=30))
+@given(some_text, some_text, some_text)
 def test_no_text_becomes_markup(title, prompt, said):
     def tags(*texts: str) -> list:
         stats = stats_of([], [("decoded", 1, texts[2])])
