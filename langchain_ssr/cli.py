@@ -44,14 +44,53 @@ def demo(
     json_file: Annotated[
         Path | None, typer.Option("--json", help="Also write the figures here.")
     ] = None,
+    html_file: Annotated[
+        Path | None,
+        typer.Option("--html", help="Also show here where answers came from."),
+    ] = None,
     max_tokens: Annotated[int, typer.Option(help="Longest output.")] = 2000,
 ) -> None:
     """Answer prompts with a plain engine and then with self-speculation."""
-    from langchain_ssr.demo.show import run
+    from langchain_ssr.demo.show import run, write_html
 
-    figures = run(OUT, model, max_tokens)
+    figures = run(OUT, model, max_tokens, details=html_file is not None)
+    if html_file:
+        write_html(html_file, figures)
     if json_file:
         json_file.write_text(json.dumps(figures, indent=2), encoding="utf-8")
+
+
+@app.command()
+def chat(
+    model: Annotated[str, typer.Option(help="Model to talk to.")] = "smollm2",
+    system: Annotated[
+        str | None, typer.Option(help="What the model is told first.")
+    ] = None,
+    temperature: Annotated[
+        float | None, typer.Option(help="Default: the model's own.", min=0)
+    ] = None,
+    thinking_budget: Annotated[
+        int | None,
+        typer.Option(help="Most reasoning tokens; turns thinking on.", min=1),
+    ] = None,
+    max_tokens: Annotated[int, typer.Option(help="Longest output.", min=1)] = 2000,
+) -> None:
+    """Talk to a model, and see it think, draft and answer."""
+    import contextlib
+
+    from langchain_ssr.chat.conversation import Conversation
+    from langchain_ssr.chat_model import ChatSSR
+
+    with contextlib.suppress(ImportError):  # where it is, lines can be edited
+        import readline  # noqa: F401
+
+    settings: dict[str, Any] = {"temperature": temperature, "max_tokens": max_tokens}
+    if thinking_budget is not None:
+        settings |= {"thinking_budget": thinking_budget, "enable_thinking": True}
+    with ChatSSR(model=model, speculation_stats="detailed", **settings) as llm:
+        llm.warmup()
+        OUT.print("/help says what can be done here; Ctrl-D ends.", style="dim")
+        Conversation(OUT, llm, system).run(input)
 
 
 @app.command("bench-lite")

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from pathlib import Path
+from typing import Any, Literal, Self
 
+from langchain_core.messages import BaseMessage
 from pydantic import BaseModel, ConfigDict, Field
 
 SOURCES = (
@@ -76,6 +78,15 @@ class SpeculationStats(_Stats):
     Tokens are counted as in usage. A step is one engine step that gave this request
     tokens, so `num_reasoning_steps + num_answer_steps + num_saved_steps` is the number
     of output tokens.
+
+    Example:
+        ```python
+        answer = llm.invoke("Write a stack class.", speculation_stats="detailed")
+        stats = SpeculationStats.from_message(answer)
+        print(stats)  # one line
+        print(stats.to_table())
+        stats.to_html("answer.html")  # a notebook shows the same for `stats`
+        ```
     """
 
     schema_version: Literal[1] = 1
@@ -95,9 +106,31 @@ class SpeculationStats(_Stats):
     overhead: Overhead = Field(default_factory=Overhead)
     timing: Timing = Field(default_factory=Timing)
     spans: list[list[Any]] | None = None
-    """`[source or "decoded", number of tokens]` in order; only with "detailed"."""
+    """`[source or "decoded", number of tokens]` in order, the answer beginning with a
+    span of its own; only with "detailed"."""
+    span_texts: list[str] | None = None
+    """The text of each span, as the model wrote it; only with "detailed"."""
     timeline: list[dict[str, Any]] | None = None
     """Events with their time in milliseconds; only with "detailed"."""
+
+    @classmethod
+    def from_message(cls, message: BaseMessage) -> Self:
+        """Return the statistics that an answer carries.
+
+        Args:
+            message: A message of `ChatSSR`, or its last chunk.
+
+        Raises:
+            ValueError: If it carries none: it is of another model, or was asked for
+                with `speculation_stats="none"`.
+        """
+        told = message.response_metadata.get("speculation")
+        if not told:
+            raise ValueError(
+                "The message carries no speculation statistics: it is not of ChatSSR, "
+                "or speculation_stats was 'none'"
+            )
+        return cls.model_validate(told)
 
     @classmethod
     def from_report(
@@ -118,6 +151,7 @@ class SpeculationStats(_Stats):
         plain = cls.off(None, usage, {**metrics, "speculative_decoding": None})
         steps = report["num_reasoning_steps"] + report["num_answer_steps"]
         tokens = plain.num_reasoning_tokens + plain.num_answer_tokens
+        spans, texts = _cut(report.get("spans"), tokens), report.get("span_texts")
         return plain.model_copy(
             update={
                 **{name: report[name] for name in _REPORTED},
@@ -129,7 +163,8 @@ class SpeculationStats(_Stats):
                 },
                 "timing": plain.timing.model_copy(update=report.get("timing") or {}),
                 "overhead": Overhead.model_validate(report["overhead"]),
-                "spans": _cut(report.get("spans"), tokens),
+                "spans": spans,
+                "span_texts": texts[: len(spans or [])] if texts else None,
                 "timeline": report.get("timeline"),
             }
         )
@@ -177,7 +212,7 @@ class SpeculationStats(_Stats):
     def to_dict(self) -> dict[str, Any]:
         """Return a JSON-safe dictionary; without what only "detailed" fills in."""
         whole = self.model_dump(mode="json")
-        for name in ("spans", "timeline"):
+        for name in ("spans", "span_texts", "timeline"):
             if whole[name] is None:
                 del whole[name]
         return whole
@@ -192,6 +227,35 @@ class SpeculationStats(_Stats):
             f"({self.num_reasoning_tokens} reasoning) in {steps} steps, "
             f"{self.num_saved_steps} saved"
         )
+
+    def to_table(self) -> str:
+        """Return tables of plain text: phases, sources and drafts."""
+        from langchain_ssr.rendering.tables import as_text, tables_of
+
+        return as_text(tables_of(self))
+
+    def to_html(self, path: str | Path | None = None) -> str:
+        """Return a page that shows where each part of the output came from.
+
+        With the details (`speculation_stats="detailed"`) it holds a timeline and the
+        output, each span marked by its source; otherwise the tables only. The page
+        needs no other file, no script and no network.
+
+        Args:
+            path: A file to write the page to, if given.
+        """
+        from langchain_ssr.rendering.page import page
+
+        html = page("Self-speculation", [self])
+        if path is not None:
+            Path(path).write_text(html, encoding="utf-8")
+        return html
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows."""
+        from langchain_ssr.rendering.page import fragment
+
+        return fragment(self)
 
 
 def _cut(spans: list[list[Any]] | None, num_tokens: int) -> list[list[Any]] | None:

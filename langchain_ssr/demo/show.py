@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from pathlib import Path
 from typing import Any
 
 from rich.console import Console
@@ -11,6 +12,8 @@ from rich.table import Table
 from langchain_ssr.callbacks import DraftText, get_speculation_callback
 from langchain_ssr.chat_model import ChatSSR
 from langchain_ssr.demo.prompts import Prompt, prompts_for
+from langchain_ssr.rendering.page import page
+from langchain_ssr.stats import SpeculationStats
 from langchain_ssr.wire.requests import REASONING_KEY
 
 ENGINE = {"dtype": "float32", "max_model_len": 4096}
@@ -18,13 +21,16 @@ ENGINE = {"dtype": "float32", "max_model_len": 4096}
 _COMPARED = ("reasoning", "content", "tool_calls")
 
 
-def run(out: Console, model: str, max_tokens: int) -> dict[str, Any]:
+def run(
+    out: Console, model: str, max_tokens: int, *, details: bool = False
+) -> dict[str, Any]:
     """Answer the prompts twice and print everything as it comes.
 
     Args:
         out: Where to print.
         model: The model's name.
         max_tokens: Longest output of one call, in tokens.
+        details: Whether the statistics hold what `write_html` shows.
 
     Returns:
         What the closing table shows, for each prompt.
@@ -38,6 +44,7 @@ def run(out: Console, model: str, max_tokens: int) -> dict[str, Any]:
             "max_tokens": max_tokens,
             "speculation": mode == "ssr",
             "engine_kwargs": ENGINE,
+            "speculation_stats": "detailed" if details else "summary",
         }
         with ChatSSR(**settings) as llm:
             info = llm.engine_info()
@@ -49,6 +56,24 @@ def run(out: Console, model: str, max_tokens: int) -> dict[str, Any]:
         rows.append({"plain": plain, "ssr": ssr, "same_answer": same})
     _show_table(out, rows)
     return {"engine": info, "prompts": rows}
+
+
+def write_html(path: Path, figures: dict[str, Any]) -> None:
+    """Write a page that shows where each part of the answers came from.
+
+    Args:
+        path: The file.
+        figures: What `run` returned, with details.
+    """
+    parts: list[SpeculationStats | tuple[str, str]] = []
+    for row in figures["prompts"]:
+        ssr = row["ssr"]
+        parts += [
+            (ssr["title"], ssr["prompt"]),
+            SpeculationStats.model_validate(ssr["speculation"]),
+        ]
+    html = page("langchain-ssr demo", parts)
+    path.write_text(html, encoding="utf-8")
 
 
 def _ask(out: Console, llm: ChatSSR, prompt: Prompt) -> dict[str, Any]:

@@ -20,8 +20,11 @@ class Record:
         """Begin now."""
         self.detailed = detailed
         self.spans: list[list[Any]] = []
-        """`[source or "decoded", number of tokens]`, in order."""
+        """`[source or "decoded", number of tokens]`, in order. The answer begins with
+        a span of its own."""
         self.timeline: list[dict[str, Any]] = []
+        self._num_tokens = 0
+        self._next_is_apart = False
         self._start = self._last = time.monotonic()
         self._reasoned: float | None = None
         self._drafted: float | None = None
@@ -38,17 +41,44 @@ class Record:
         self._last = time.monotonic()
         if not self.detailed:
             return
+        self._num_tokens += num_tokens
         accepted = min(num_accepted, num_tokens)
+        if accepted:
+            self._event("verified", source=source, num_tokens=accepted)
         for name, count in ((source, accepted), ("decoded", num_tokens - accepted)):
-            if count and self.spans and self.spans[-1][0] == name:
-                self.spans[-1][1] += count
-            elif count:
-                self.spans.append([name, count])
+            if count:
+                self._add_span(name, count)
 
-    def reasoning_ended(self) -> None:
-        """Note that the last step ended the reasoning."""
+    def _add_span(self, name: str, count: int) -> None:
+        if self.spans and self.spans[-1][0] == name and not self._next_is_apart:
+            self.spans[-1][1] += count
+        else:
+            self.spans.append([name, count])
+        self._next_is_apart = False
+
+    def reasoning_ended(self, num_answer_tokens: int) -> None:
+        """Note that the last step ended the reasoning.
+
+        Args:
+            num_answer_tokens: Tokens of that step which are the answer's.
+        """
         self._reasoned = self._last
-        self._event("reasoning_ended")
+        if self.detailed:
+            self._split_spans(num_answer_tokens)
+        self._event("reasoning_ended", num_tokens=self._num_tokens - num_answer_tokens)
+
+    def _split_spans(self, num_answer_tokens: int) -> None:
+        """Let the answer begin with a span of its own."""
+        self._next_is_apart = not num_answer_tokens
+        answer: list[list[Any]] = []
+        while num_answer_tokens > 0:
+            source, count = self.spans.pop()
+            of_answer = min(count, num_answer_tokens)
+            num_answer_tokens -= of_answer
+            answer.insert(0, [source, of_answer])
+            if count > of_answer:
+                self.spans.append([source, count - of_answer])
+        self.spans += answer
 
     def draft_started(self, index: int) -> None:
         """Note the start of a draft; they start in order."""

@@ -138,7 +138,7 @@ class RequestState:
         if self._matcher is not None:
             self._feed(self._matcher, before, spans)
         if began and self.lifecycle.has_reasoned:
-            self.record.reasoning_ended()
+            self.record.reasoning_ended(_num_at_end(tokens, spans))
         return began
 
     def _feed(self, matcher: Matcher, before: Phase, spans: list[Span]) -> None:
@@ -247,3 +247,10 @@ class RequestState:
     def earlier_drafts(self) -> list[list[int]]:
         """Return the tokens of ended drafts, oldest first."""
         return [d.tokens for d in self.lifecycle.drafts if d.end is not None]
+
+
+def _num_at_end(tokens: Sequence[int], spans: Sequence[Span]) -> int:
+    """Return how many tokens at the end of a step are the answer's."""
+    last = spans[-1].tokens if spans and spans[-1].phase is Phase.ANSWER else []
+    # What was written before the reasoning is not at the end: a marker follows.
+    return len(last) if last and list(tokens[-len(last) :]) == last else 0

@@ -6,6 +6,7 @@ The same class serves the embedded engine and `vllm serve`; see `plugin.py`.
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import AsyncGenerator, AsyncIterator
 from typing import Any
 
@@ -22,8 +23,11 @@ from vllm.outputs import RequestOutput
 
 from langchain_ssr.engine.draft_text import DraftReader
 from langchain_ssr.engine.plain_text import PlainText
+from langchain_ssr.engine.span_text import span_texts
 from langchain_ssr.engine.steady_parser import steady
 from langchain_ssr.settings import SpeculationSettings, describe
+
+logger = logging.getLogger(__name__)
 
 KEY = "ssr"
 _DATA = "data: "
@@ -120,7 +124,7 @@ class SSRServingChat(OpenAIServingChat):
         **kwargs: Any,
     ) -> ErrorResponse | ChatCompletionResponse:
         """Answer in one piece, with the report in `metrics.ssr`."""
-        reports = _Reports(result_generator)
+        reports = _Reports(result_generator, self.renderer.tokenizer)
         response = await super().chat_completion_full_generator(
             request, reports.outputs(), *args, **kwargs
         )
@@ -131,9 +135,9 @@ class SSRServingChat(OpenAIServingChat):
             ended = reports.finish_reasons.get(choice.index)
             if ended not in (None, "stop"):
                 choice.finish_reason = ended
-        if reports.last is not None:
+        if report := reports.whole():
             metrics = response.metrics or PerRequestMetrics()
-            response.metrics = metrics.model_copy(update={KEY: reports.last})
+            response.metrics = metrics.model_copy(update={KEY: report})
         return response
 
     async def chat_completion_stream_generator(
@@ -153,7 +157,7 @@ class SSRServingChat(OpenAIServingChat):
                 yield _draft_event(event, draft)
             if reports.last is not None and '"choices":[]' in event:
                 chunk = json.loads(event.removeprefix(_DATA))
-                chunk.setdefault("metrics", {})[KEY] = reports.last
+                chunk.setdefault("metrics", {})[KEY] = reports.whole()
                 yield f"{_DATA}{json.dumps(chunk)}\n\n"
             else:
                 yield event
@@ -175,11 +179,12 @@ def _draft_event(event: str, draft: tuple[int, str]) -> str:
 class _Reports:
     """Takes the scheduler's reports out of what the engine hands back."""
 
-    def __init__(
-        self, source: AsyncIterator[RequestOutput], tokenizer: Any = None
-    ) -> None:
+    def __init__(self, source: AsyncIterator[RequestOutput], tokenizer: Any) -> None:
         self._source = source
+        self._tokenizer = tokenizer
         self._reader = DraftReader(tokenizer)
+        self._token_ids: list[int] = []
+        self._text = ""
         self._drafts: list[tuple[int, str]] = []
         self.last: dict[str, Any] | None = None
         self.finish_reasons: dict[int, str] = {}
@@ -189,10 +194,25 @@ class _Reports:
         drafts, self._drafts = self._drafts, []
         return drafts
 
+    def whole(self) -> dict[str, Any] | None:
+        """Return the last report, its spans with their texts; None if none came."""
+        if self.last is None or "spans" not in self.last or not self._tokenizer:
+            return self.last
+        try:
+            texts = span_texts(
+                self.last["spans"], self._token_ids, self._text, self._tokenizer
+            )
+        except Exception:
+            logger.warning("the texts of spans are left out", exc_info=True)
+            return self.last
+        return {**self.last, "span_texts": texts}
+
     async def outputs(self) -> AsyncGenerator[RequestOutput, None]:
         """Yield the engine's outputs without reports; remember the last one."""
         async for output in self._source:
             for one in output.outputs:
+                self._token_ids += one.token_ids  # of one choice: others have no spans
+                self._text += one.text
                 if one.finish_reason is not None:
                     self.finish_reasons[one.index] = one.finish_reason
             params = output.kv_transfer_params

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import sys
 
@@ -9,8 +10,10 @@ import pytest
 from rich.console import Console
 from typer.testing import CliRunner
 
-from langchain_ssr import __main__, cli, doctor, smollm2
+from langchain_ssr import ChatSSR, SpeculationStats, __main__, cli, doctor, smollm2
+from langchain_ssr.demo import show
 from langchain_ssr.errors import ModelLoadError
+from tests.unit_tests import ssr_backend
 
 REPORT = {
     "ok": True,
@@ -103,6 +106,76 @@ def test_no_command_shows_the_help(run):
     result = run()
     assert "doctor" in result.output
     assert "demo" in result.output
+
+
+# --- demo and chat -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("asked", [True, False])
+def test_demo_shows_answers_as_html(run, monkeypatch, tmp_path, asked):
+    stats = SpeculationStats(
+        mode="ssr", spans=[["decoded", 2]], span_texts=["a <b> c"], timeline=[]
+    )
+    ssr = {"title": "T", "prompt": "<i>?", "speculation": stats.to_dict()}
+    figures = {"prompts": [{"plain": {}, "ssr": ssr, "same_answer": True}]}
+    calls = []
+
+    def made_up(*arguments, **details):
+        calls.append((*arguments[1:], details))
+        return figures
+
+    monkeypatch.setattr(show, "run", made_up)
+    file = tmp_path / "demo.html"
+    result = run("demo", *(["--html", str(file)] if asked else []))
+    assert result.exit_code == 0, result.output
+    assert calls == [("smollm2", 2000, {"details": asked})]
+    assert file.exists() == asked
+    if asked:
+        html = file.read_text("utf-8")
+        assert "a &lt;b&gt; c" in html
+        assert "&lt;i&gt;?" in html
+
+
+@pytest.mark.parametrize("details", [True, False])
+def test_demo_asks_for_details_where_they_are_shown(monkeypatch, details):
+    backend = ssr_backend.use(monkeypatch)
+    info = {"vllm_version": "0", "device": "cpu"}
+    monkeypatch.setattr(ChatSSR, "engine_info", lambda _: info)
+    monkeypatch.setattr(ChatSSR, "close", lambda _: None)
+    show.run(Console(file=io.StringIO()), "smollm2", 100, details=details)
+    levels = [told.get("speculation_stats", "summary") for told in backend.settings]
+    assert set(levels[len(levels) // 2 :]) == {"detailed" if details else "summary"}
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ((), {"max_completion_tokens": 2000}),
+        (
+            ("--thinking-budget", "9", "--temperature", "0.5", "--max-tokens", "7"),
+            {
+                "thinking_token_budget": 9,
+                "temperature": 0.5,
+                "max_completion_tokens": 7,
+            },
+        ),
+    ],
+)
+def test_chat_answers_what_stdin_says(monkeypatch, options, expected):
+    backend = ssr_backend.use(monkeypatch)
+    calls = []
+    monkeypatch.setattr(ChatSSR, "warmup", lambda _: calls.append("warmup"))
+    monkeypatch.setattr(ChatSSR, "close", lambda _: calls.append("close"))
+    arguments = ["chat", "--system", "Be kind.", *options]
+    result = CliRunner().invoke(cli.app, arguments, input="Hi\n")
+    assert result.exit_code == 0, result.output
+    assert calls == ["warmup", "close"]
+    (request,) = backend.requests
+    assert [m["content"] for m in request["messages"]] == ["Be kind.", "Hi"]
+    assert {name: request[name] for name in expected} == expected
+    assert backend.settings[0]["speculation_stats"] == "detailed"
+    thinks = request["chat_template_kwargs"]["enable_thinking"]
+    assert thinks == bool(options)
 
 
 # --- the entry point -----------------------------------------------------------------

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from langchain_ssr.engine.lifecycle import DraftEnd, Markers
 from langchain_ssr.engine.report import make_report
 from langchain_ssr.engine.request_state import RequestState
+from langchain_ssr.rendering.pieces import pieces_of
 from langchain_ssr.settings import SpeculationSettings
 from langchain_ssr.stats import SOURCES, SpeculationStats, Timing
 
@@ -193,3 +194,21 @@ def test_spans_leave_out_what_a_stop_string_has_cut_off(num_tokens, kept):
     spans = [["decoded", 3], ["draft_prefix", 4]]
     told = SpeculationStats.from_report(report(spans=spans), usage(num_tokens, 2), {})
     assert told.spans == kept
+
+
+def test_texts_of_spans_end_where_the_spans_do():
+    spans, texts = [["decoded", 3], ["draft_prefix", 4]], ["abc", ""]
+    given = report(spans=spans, span_texts=texts)
+    told = SpeculationStats.from_report(given, usage(3, 2), {})
+    assert told.span_texts == ["abc"]
+    assert dumped(told)["span_texts"] == ["abc"]
+    assert SpeculationStats.from_report(given, usage(7, 2), {}).span_texts == texts
+
+
+def test_steps_of_a_requests_pieces_are_its_steps():
+    given = real_report() | {"span_texts": ["Hm", "one", "two"]}
+    pieces = pieces_of(SpeculationStats.from_report(given, usage(6, 1), {}))
+    assert [piece.phase for piece in pieces] == ["thinking", "answer", "answer"]
+    assert [piece.num_steps for piece in pieces] == [2, 1, 0]
+    steps = given["num_reasoning_steps"] + given["num_answer_steps"]
+    assert sum(piece.num_steps for piece in pieces) == steps

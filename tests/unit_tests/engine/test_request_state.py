@@ -1,5 +1,6 @@
 """One request as the scheduler sees it: proposals, drafts, counts, report."""
 
+import itertools
 import json
 
 import pytest
@@ -10,8 +11,9 @@ from langchain_ssr.engine.lifecycle import DraftEnd, Markers, Phase
 from langchain_ssr.engine.matcher import Source
 from langchain_ssr.engine.report import make_report
 from langchain_ssr.engine.request_state import RequestState
+from langchain_ssr.rendering.pieces import pieces_of
 from langchain_ssr.settings import SpeculationSettings
-from langchain_ssr.stats import SOURCES
+from langchain_ssr.stats import SOURCES, SpeculationStats
 
 START, END = 900, 901
 MARKERS = Markers((START,), (END,), frozenset({902}), close=(END, 8, 8))
@@ -128,7 +130,12 @@ class TestDrafts:
         assert draft["finish_reason"] == "stop"
         assert draft["duration_ms"] >= 0
         events = [event["event"] for event in report["timeline"]]
-        assert events == ["draft_started", "draft_ended", "reasoning_ended"]
+        assert events[:3] == ["draft_started", "draft_ended", "reasoning_ended"]
+        assert set(events[3:]) == {"verified"}
+        assert report["timeline"][2]["num_tokens"] == 201
+        assert sum(event.get("num_tokens", 0) for event in report["timeline"][3:]) == (
+            accepted
+        )
         assert report["spans"][0] == ["decoded", 201]
 
     def test_the_newest_of_several_drafts_is_verified(self):
@@ -195,6 +202,27 @@ class TestDrafts:
         assert report["overhead"]["num_prefill_tokens"] == 4
 
 
+def spans_are_cut_where_the_answer_begins(of, report) -> bool:
+    begins = [
+        event["num_tokens"]
+        for event in report["timeline"]
+        if event["event"] == "reasoning_ended"
+    ]
+    if not begins:
+        return not (of.phase is Phase.ANSWER and of.lifecycle.has_reasoned)
+    edges = [0, *itertools.accumulate(count for _, count in report["spans"])]
+    return len(begins) == 1 and begins[0] in edges
+
+
+def steps_of_pieces(report) -> int:
+    told = SpeculationStats(
+        spans=report["spans"],
+        span_texts=[""] * len(report["spans"]),
+        timeline=report["timeline"],
+    )
+    return sum(piece.num_steps for piece in pieces_of(told))
+
+
 class TestReport:
     @given(
         st.sampled_from([OPENED, CLOSED, FRESH, [1, 2, 3, 0, 1, 2, *OPENED]]),
@@ -223,6 +251,10 @@ class TestReport:
         assert by_draft == sum(accepted_by_source(of).get(s, 0) for s in of_drafts)
         drafted = report["overhead"]["num_draft_tokens"]
         assert drafted == sum(d["num_tokens"] for d in report["drafts"])
+        assert spans_are_cut_where_the_answer_begins(of, report)
+        assert steps_of_pieces(report) == steps
+        bursts = [e for e in report["timeline"] if e["event"] == "verified"]
+        assert sum(e["num_tokens"] for e in bursts) == accepted
         times = [event["t_ms"] for event in report["timeline"]]
         assert times == sorted(times)
 
@@ -242,6 +274,34 @@ class TestReport:
         of = state(prompt, reason=reason, speculation=speculation)
         of.failed = failed
         assert (make_report(of)["mode"], make_report(of)["reason"]) == expected
+
+    @pytest.mark.parametrize(
+        ("bursts", "spans", "begins"),
+        [
+            ([[3, END], [4]], [["decoded", 2], ["decoded", 1]], 2),
+            ([[3, END, 4], [5]], [["decoded", 2], ["decoded", 2]], 2),
+            ([[3, 902], [5]], [["decoded", 1], ["decoded", 2]], 1),
+        ],
+    )
+    def test_the_answer_begins_with_a_span_of_its_own(self, bursts, spans, begins):
+        of = state()
+        for burst in bursts:
+            of.advance(burst, 0)
+        report = make_report(of)
+        assert report["spans"] == spans
+        assert report["timeline"][0]["num_tokens"] == begins
+
+    def test_text_before_the_reasoning_is_not_the_answers_beginning(self):
+        of = state(FRESH)
+        of.advance([7, START, END], 0)
+        of.advance([4], 0)
+        assert make_report(of)["spans"] == [["decoded", 3], ["decoded", 1]]
+
+    def test_a_burst_over_the_edge_is_two_spans_of_one_step(self):
+        of = state()
+        of.record.step("prompt", 4, 3)
+        of.record.reasoning_ended(2)
+        assert of.record.spans == [["prompt", 2], ["prompt", 1], ["decoded", 1]]
 
     def test_has_no_spans_and_no_timeline_unless_detailed(self):
         of = state(speculation_stats="summary")

@@ -1,0 +1,1 @@
+"""The terminal chat of `langchain-ssr chat`."""

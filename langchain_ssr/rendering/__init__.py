@@ -1,0 +1,1 @@
+"""Statistics as tables of text and as HTML."""

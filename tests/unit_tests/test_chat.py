@@ -1,0 +1,268 @@
+"""The terminal chat, with a model that answers from memory."""
+
+from __future__ import annotations
+
+import io
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.console import Console
+
+from langchain_ssr import ChatSSR, DraftText
+from langchain_ssr.chat.conversation import Conversation
+from langchain_ssr.chat.reading import read_message
+from langchain_ssr.chat.view import View
+from langchain_ssr.errors import ContextLengthError
+from tests.unit_tests import ssr_backend
+from tests.unit_tests.ssr_backend import answer
+
+
+def reading(*lines):
+    """Give lines in turn, raise what is an error, and then end."""
+    left = iter(lines)
+
+    def read(prompt: str) -> str:
+        line = next(left, EOFError)
+        if isinstance(line, type):
+            raise line
+        return line
+
+    return read
+
+
+@pytest.fixture
+def out() -> Console:
+    return Console(file=io.StringIO(), width=80)
+
+
+@pytest.fixture
+def terminal() -> Console:
+    return Console(
+        file=io.StringIO(), force_terminal=True, width=80, color_system="standard"
+    )
+
+
+def printed(out: Console) -> str:
+    return out.file.getvalue()
+
+
+@pytest.fixture
+def backend(monkeypatch):
+    return ssr_backend.use(monkeypatch, answer("Hello"), answer("Bye\nthen"))
+
+
+@pytest.fixture
+def chat(backend, out) -> Conversation:
+    return Conversation(out, ChatSSR(model="smollm2"), "Be kind.")
+
+
+def roles(request: dict) -> list[tuple[str, str]]:
+    return [(m["role"], m["content"]) for m in request["messages"]]
+
+
+# --- what is said --------------------------------------------------------------------
+
+
+def test_thinking_answer_and_status_are_shown(chat, out):
+    chat.run(reading("Hi"))
+    assert re.fullmatch(
+        r"They greet\.\n"
+        r"Hello\n"
+        r"22 tokens \(8 thinking\) in 12 steps, 45% saved, 2 drafts, \d+\.\d s\n\n",
+        printed(out),
+    )
+
+
+def test_the_conversation_is_remembered(chat, backend):
+    chat.run(reading("Hi", "", "How?"))
+    assert roles(backend.requests[1]) == [
+        ("system", "Be kind."),
+        ("user", "Hi"),
+        ("assistant", "Hello"),
+        ("user", "How?"),
+    ]
+
+
+def test_new_forgets_all_but_the_system_message(chat, backend):
+    chat.run(reading("Hi", "/new", "How?"))
+    assert roles(backend.requests[1]) == [("system", "Be kind."), ("user", "How?")]
+
+
+def test_unknown_commands_show_the_help_and_ask_nothing(chat, backend, out):
+    chat.run(reading("/what"))
+    assert "/new" in printed(out)
+    assert "Ctrl-C" in printed(out)
+    assert not backend.requests
+
+
+def test_html_is_written(chat, out, tmp_path):
+    file = tmp_path / "a.html"
+    chat.run(reading(f"/html {file}", "/html", "Hi", f"/html {file}"))
+    assert "no whole answer yet" in printed(out)
+    assert "needs a file name" in printed(out)
+    assert "22 tokens (8 reasoning)" in file.read_text("utf-8")
+
+
+def test_html_that_cannot_be_written_is_no_end(chat, backend, out, tmp_path):
+    chat.run(reading("Hi", f"/html {tmp_path}", "How?"))
+    assert "not written" in printed(out)
+    assert len(backend.requests) == 2
+
+
+# --- Ctrl-C, Ctrl-D, errors -----------------------------------------------------------
+
+
+def failing(monkeypatch, backend, error: BaseException, after: int) -> None:
+    """Let the first stream fail after some chunks."""
+    whole, calls = backend.stream, []
+
+    def stream(request):
+        calls.append(request)
+        events = whole(request)
+        for number, event in enumerate(events):
+            if number == after and len(calls) == 1:
+                events.close()
+                raise error
+            yield event
+
+    monkeypatch.setattr(backend, "stream", stream)
+
+
+# Chunks: thinking, three of drafts, thinking, the answer.
+@pytest.mark.parametrize(
+    ("after", "kept"),
+    [(0, []), (2, []), (6, [("user", "Hi"), ("assistant", "Hello")])],
+)
+def test_ctrl_c_stops_the_answer_and_not_the_chat(
+    chat, backend, monkeypatch, after, kept
+):
+    out = chat._out
+    failing(monkeypatch, backend, KeyboardInterrupt(), after)
+    chat.run(reading("Hi", "How?"))
+    assert "stopped\n" in printed(out)
+    assert backend.open_streams == 0
+    told = roles(backend.requests[1])
+    assert told == [("system", "Be kind."), *kept, ("user", "How?")]
+    assert "Bye\nthen\n" in printed(out)
+
+
+def test_typed_errors_are_shown_and_the_chat_goes_on(chat, backend, out, monkeypatch):
+    failing(monkeypatch, backend, ContextLengthError("too [b]long[/b]"), 0)
+    chat.run(reading("Hi", "How?"))
+    assert "error: too [b]long[/b]\n" in printed(out)
+    assert roles(backend.requests[1])[1:] == [("user", "How?")]
+
+
+def test_bugs_are_not_hidden(chat, backend, monkeypatch):
+    failing(monkeypatch, backend, ZeroDivisionError(), 0)
+    with pytest.raises(ZeroDivisionError):
+        chat.run(reading("Hi"))
+
+
+def test_ctrl_c_at_the_prompt_drops_the_line(chat, backend, out):
+    chat.run(reading(KeyboardInterrupt, '"""half', KeyboardInterrupt, "Hi"))
+    assert printed(out).count("Ctrl-D ends the chat") == 2
+    assert roles(backend.requests[-1])[1:] == [("user", "Hi")]
+
+
+def test_ctrl_d_ends(chat, backend):
+    chat.run(reading(EOFError, "Hi"))
+    assert not backend.requests
+
+
+# --- messages of several lines -------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        (["  one  "], "one"),
+        (['"""one"""'], "one"),
+        (['"""', "one", "  two", '"""'], "one\n  two"),
+        (['"""one', "", 'two"""'], "one\n\ntwo"),
+        (['say """this'], 'say """this'),
+        (['"""', '"""'], ""),
+    ],
+)
+def test_messages_of_several_lines(lines, message):
+    assert read_message(reading(*lines)) == message
+
+
+# --- the view ------------------------------------------------------------------------
+
+
+def show(out: Console, *steps: tuple[str, object]) -> str:
+    with View(out) as view:
+        for name, news in steps:
+            getattr(view, name)(news)
+            view._live.refresh()
+    return printed(out)
+
+
+def test_a_draft_is_shown_while_thinking_and_gone_with_the_answer(terminal):
+    shown = show(
+        terminal,
+        ("think", "Hm"),
+        ("draft", DraftText(0, "one")),
+        ("draft", DraftText(0, "!")),
+        ("draft", DraftText(1, "two")),
+        ("think", ", so"),
+        ("answer", "three"),
+    )
+    assert "draft 1" in shown
+    assert "one!" in shown
+    between, after = shown.split("two")[-2:]
+    assert "draft 2" in between
+    assert "one" not in between.split("draft 2")[1]
+    assert "draft" not in after
+    assert "three" in after
+
+
+def test_a_line_is_not_there_twice_when_it_is_whole(terminal):
+    screen = show(terminal, ("think", "begun"), ("think", " and done\n"))
+    redrawn = screen.split("\x1b[2K")
+    assert all(part.count("begun") <= 1 for part in redrawn)
+    assert redrawn[-1].count("begun") <= 1
+
+
+def test_thinking_is_dimmed_and_the_answer_is_not(terminal):
+    shown = show(terminal, ("think", "Hm\n"), ("answer", "Yes\n"))
+    assert "\x1b[2mHm" in shown
+    assert re.search(r"(?<!m)Yes", shown)
+
+
+def test_a_long_draft_shows_its_end(terminal):
+    lines = [f"line {number}" for number in range(40)]
+    shown = show(terminal, ("draft", DraftText(0, "\n".join(lines))))
+    assert "line 39" in shown
+    assert "line 31" not in shown
+
+
+def test_a_file_gets_whole_lines_and_no_drafts(out):
+    shown = show(out, ("think", "a"), ("draft", DraftText(0, "x")), ("think", "b\nc"))
+    assert shown == "ab\nc\n"
+
+
+texts = st.text(
+    st.characters(categories=["L", "N", "P", "S"], include_characters="\n "),
+    max_size=20,
+)
+
+
+@given(st.lists(texts), st.lists(texts))
+def test_every_character_is_printed_once(thinking, said):
+    out = Console(file=io.StringIO(), width=10_000)
+    show(out, *(("think", t) for t in thinking), *(("answer", t) for t in said))
+    parts = [part for part in ("".join(thinking), "".join(said)) if part]
+    whole = "".join(part if part.endswith("\n") else part + "\n" for part in parts)
+    assert printed(out) == whole
+
+
+@pytest.mark.parametrize("text", ["\x1b[2Jx", "\x07x", "\x9b2Jx", "[bold]x"])
+def test_a_models_text_does_not_steer_the_terminal(out, text):
+    shown = show(out, ("think", text), ("answer", text))
+    assert not set(shown) & {"\x1b", "\x07", "\x9b"}
+    assert shown.count("x") == 2
+    assert ("[bold]" in text) == ("[bold]" in shown)
