@@ -142,7 +142,7 @@ def test_bad_limits_are_refused_before_anything_starts(run, served):
 
 def test_plain_line_alone_is_on_stdout(run, served, monkeypatch):
     def plain_command(model, flags, operator):
-        print("loading", file=sys.stderr)
+        sys.stderr.write("loading\n")
         return f"vllm serve {model} {' '.join(flags)} [/x]"
 
     monkeypatch.setattr(server, "plain_command", plain_command)
