@@ -193,6 +193,43 @@ def advise(
     OUT.print(f"SSR can save you at most {advice.most_saved:.0%} of them.")
 
 
+@app.command(
+    context_settings={"allow_extra_args": True, "ignore_unknown_options": True},
+    options_metavar="MODEL [any flag of vllm serve]",
+)
+def serve(
+    context: typer.Context,
+    ssr_defaults: Annotated[
+        str | None,
+        typer.Option(help="Settings for clients that name none, as a JSON object."),
+    ] = None,
+    ssr_limits: Annotated[
+        str | None,
+        typer.Option(help="The most that clients may have, as a JSON object."),
+    ] = None,
+    print_command: Annotated[
+        bool,
+        typer.Option("--print-command", help="Print the plain `vllm serve` line."),
+    ] = False,
+) -> None:
+    """Serve a model by vLLM's OpenAI server, with self-speculation.
+
+    `vllm serve --help=all` lists vLLM's own flags.
+    """
+    from langchain_ssr import serve as server
+    from langchain_ssr.operator_settings import OperatorSettings
+
+    if not context.args or context.args[0].startswith("-"):
+        typer.echo("Name a model first: langchain-ssr serve MODEL [flags]", err=True)
+        raise typer.Exit(2)
+    model, *flags = context.args
+    operator = OperatorSettings.from_json(ssr_defaults, ssr_limits)
+    if print_command:
+        print(server.plain_command(model, flags, operator))
+    else:
+        server.serve(model, flags, operator)
+
+
 @models.command("get")
 def get(
     name: Annotated[str, typer.Argument(help="Only smollm2 so far.")],

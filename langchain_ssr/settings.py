@@ -33,7 +33,7 @@ NonNegativeInt = Annotated[StrictInt, Field(ge=0, le=LARGEST_INT)]
 Temperature = Annotated[float, Field(ge=0, le=2)]
 """As vLLM has it. For a draft it would find out too late, inside the engine."""
 
-_REPLACED_BY_A_LIST = ("iterative", "draft_interval", "max_drafts")
+REPLACED_BY_A_LIST = ("iterative", "draft_interval", "max_drafts")
 """Settings that say nothing beside a list of draft budgets."""
 
 _NOT_IN_EXTRA_BODY = frozenset({"n", "stream"})
@@ -149,7 +149,7 @@ class SpeculationSettings(Settings):
     def _list_stands_alone(self) -> Self:
         if not isinstance(self.draft_budget, list):
             return self
-        for name in _REPLACED_BY_A_LIST:
+        for name in REPLACED_BY_A_LIST:
             if getattr(self, name) != type(self).model_fields[name].default:
                 msg = (
                     f"draft_budget={self.draft_budget} already names every draft; "
@@ -266,7 +266,7 @@ def merge_call_settings(*layers: Mapping[str, Any]) -> CallSettings:
         check_names(layer, names, "a call")
         given = {names[key]: value for key, value in _drop_none(layer).items()}
         if isinstance(given.get("draft_budget"), list):
-            for name in _REPLACED_BY_A_LIST:
+            for name in REPLACED_BY_A_LIST:
                 merged.pop(name, None)
         merged.update(given)
     try:

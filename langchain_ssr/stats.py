@@ -105,6 +105,9 @@ class SpeculationStats(_Stats):
     drafts: list[dict[str, Any]] = Field(default_factory=list)
     overhead: Overhead = Field(default_factory=Overhead)
     timing: Timing = Field(default_factory=Timing)
+    clamped: dict[str, Any] | None = None
+    """Settings that the request wanted more of than a limit allows, as they were in
+    force. A prediction stands as the number of its tokens that were used."""
     spans: list[list[Any]] | None = None
     """`[source or "decoded", number of tokens]` in order, the answer beginning with a
     span of its own; only with "detailed"."""
@@ -163,6 +166,7 @@ class SpeculationStats(_Stats):
                 },
                 "timing": plain.timing.model_copy(update=report.get("timing") or {}),
                 "overhead": Overhead.model_validate(report["overhead"]),
+                "clamped": report.get("clamped"),
                 "spans": spans,
                 "span_texts": texts[: len(spans or [])] if texts else None,
                 "timeline": report.get("timeline"),
@@ -210,9 +214,9 @@ class SpeculationStats(_Stats):
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return a JSON-safe dictionary; without what only "detailed" fills in."""
+        """Return a JSON-safe dictionary; without clamps, spans and timeline if none."""
         whole = self.model_dump(mode="json")
-        for name in ("spans", "span_texts", "timeline"):
+        for name in ("clamped", "spans", "span_texts", "timeline"):
             if whole[name] is None:
                 del whole[name]
         return whole

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from langchain_ssr.backends.combinations import refuse
 from langchain_ssr.engine.owner import OWNER_VARIABLE
 from langchain_ssr.errors import EngineNotInstalledError, SettingsError
 from langchain_ssr.models import ModelSpec
@@ -119,17 +120,21 @@ def engine_arguments(
             without speculation.
 
     Raises:
-        SettingsError: If an argument is set that this package sets itself.
+        SettingsError: If an argument is set that this package sets itself, or that
+            cannot be combined with SSR.
     """
+    for taken in engine_kwargs.keys() & {"model", "served_model_name"}:
+        raise SettingsError(f"engine_kwargs: {taken!r} is set by ChatSSR(model=...)")
     ssr: dict[str, Any] = {}
     if num_speculative_tokens is not None:
         ssr = speculation_arguments(num_speculative_tokens)
-    _refuse_taken(engine_kwargs, ssr)
+        refuse(engine_kwargs)
     arguments: dict[str, Any] = {
         "model": spec.path,
         "served_model_name": name,
         "enable_prompt_tokens_details": True,
-        "enable_per_request_metrics": True,
+        # vLLM measures none of them without its own statistics.
+        "enable_per_request_metrics": not engine_kwargs.get("disable_log_stats"),
         "use_tqdm_on_load": False,
         "max_model_len": -1,  # as long as model and KV cache allow
         # Text only: no image or audio processor is loaded or warmed up.
@@ -145,7 +150,8 @@ def engine_arguments(
         # Compiling takes longer than most embedded uses live.
         arguments["enforce_eager"] = True
         arguments["block_size"] = 32
-        if "VLLM_CPU_KVCACHE_SPACE" not in os.environ:
+        sized = "gpu_memory_utilization" in engine_kwargs  # means any memory there
+        if "VLLM_CPU_KVCACHE_SPACE" not in os.environ and not sized:
             arguments["kv_cache_memory_bytes"] = default_kv_cache_bytes(memory_bytes())
     arguments |= {**ssr, **spec.engine_kwargs, **engine_kwargs}
     return {name: value for name, value in arguments.items() if value is not None}
@@ -192,17 +198,6 @@ def hybrid_arguments(arguments: Mapping[str, Any], device: str) -> dict[str, Any
     return arguments
 
 
-def _refuse_taken(engine_kwargs: Mapping[str, Any], ssr: Mapping[str, Any]) -> None:
-    for name in engine_kwargs:
-        if name in {"model", "served_model_name"}:
-            raise SettingsError(f"engine_kwargs: {name!r} is set by ChatSSR(model=...)")
-        if name in ssr and name != "per_request_spec_decode_metrics":
-            raise SettingsError(
-                f"engine_kwargs: {name!r} is set by SSR. For an engine without it use "
-                "ChatSSR(speculation=False)."
-            )
-
-
 def to_flags(arguments: Mapping[str, Any]) -> list[str]:
     """Write arguments as the command line of `vllm serve`."""
     flags: list[str] = []
@@ -232,16 +227,28 @@ def _environment(device: str) -> dict[str, str]:
         "TOKENIZERS_PARALLELISM": "false",
         OWNER_VARIABLE: str(os.getpid()),
     }
-    if device == "cpu":
+    return variables | device_environment(device)
+
+
+def device_environment(device: str) -> dict[str, str]:
+    """Return the variables that an engine on this device runs best with.
+
+    Args:
+        device: `"cpu"` or `"cuda"`.
+    """
+    if device != "cpu":
+        return {}
+    variables = {
         # The worker runs inside the engine's process: one import of torch less at
         # the start, and no copy between processes in each step.
-        variables["VLLM_ENABLE_V1_MULTIPROCESSING"] = "0"
+        "VLLM_ENABLE_V1_MULTIPROCESSING": "0",
         # Eager mode means no compiler at all: it would stop the first request that
         # wants logprobs for twenty seconds.
-        variables["TORCH_COMPILE_DISABLE"] = "1"
-        openmp = Path(sys.prefix) / "lib" / "libiomp5.so"
-        if openmp.is_file():  # as vLLM's CPU guide advises
-            variables["LD_PRELOAD"] = str(openmp)
+        "TORCH_COMPILE_DISABLE": "1",
+    }
+    openmp = Path(sys.prefix) / "lib" / "libiomp5.so"
+    if openmp.is_file():  # as vLLM's CPU guide advises
+        variables["LD_PRELOAD"] = str(openmp)
     return variables
 
 

@@ -24,6 +24,7 @@ from langchain_ssr import errors
 from langchain_ssr.backends import launch
 from langchain_ssr.backends.base import JSON
 from langchain_ssr.backends.start_errors import LOOK_HERE, start_error
+from langchain_ssr.backends.vllm_arguments import ArgumentReader
 from langchain_ssr.progress import Progress
 
 T = TypeVar("T")
@@ -93,12 +94,13 @@ class EmbeddedEngine:
             api = _import_vllm()
             progress.phase("loading the model")
             try:
-                args = api.parse(launch.to_flags(self._arguments))
-                if launch.speculates(self._arguments) and api.is_hybrid(args):
+                read = api.arguments
+                args = read.parse(launch.to_flags(self._arguments))
+                if launch.speculates(self._arguments) and read.is_hybrid(args):
                     self._arguments = launch.hybrid_arguments(
                         self._arguments, self._vllm.device
                     )
-                    args = api.parse(launch.to_flags(self._arguments))
+                    args = read.parse(launch.to_flags(self._arguments))
                 self._engine = api.build(args)
                 self._serving = await api.serve(self._engine, args)
             except Exception as error:
@@ -223,36 +225,23 @@ class _Vllm:
     """The vLLM functions that the start needs."""
 
     def __init__(self) -> None:
+        self.arguments = ArgumentReader("engine_kwargs")
+
         from starlette.datastructures import State
-        from vllm.engine.arg_utils import AsyncEngineArgs
         from vllm.entrypoints.launchers.api_server.app_state import init_app_state
-        from vllm.entrypoints.launchers.cli_args import make_arg_parser
         from vllm.usage.usage_lib import UsageContext
-        from vllm.utils.argparse_utils import FlexibleArgumentParser
         from vllm.v1.engine.async_llm import AsyncLLM
 
         from langchain_ssr.engine.plugin import SSREndpointPlugin
 
-        self._parser = make_arg_parser(FlexibleArgumentParser(exit_on_error=False))
-        self._args_class, self._engine_class = AsyncEngineArgs, AsyncLLM
+        self._engine_class = AsyncLLM
         self._context, self._state_class = UsageContext.ENGINE_CONTEXT, State
         self._init_app_state = init_app_state
         self._plugin = SSREndpointPlugin()
 
-    def parse(self, flags: list[str]) -> Any:
-        def refuse(message: str) -> None:
-            raise errors.SettingsError(f"engine_kwargs: {message}")
-
-        self._parser.error = refuse
-        return self._parser.parse_args(flags)
-
-    def is_hybrid(self, args: Any) -> bool:
-        config = self._args_class.from_cli_args(args).create_model_config()
-        return bool(config.is_hybrid)
-
     def build(self, args: Any) -> Any:
         return self._engine_class.from_engine_args(
-            self._args_class.from_cli_args(args), usage_context=self._context
+            self.arguments.engine_args(args), usage_context=self._context
         )
 
     async def serve(self, engine: Any, args: Any) -> Any:

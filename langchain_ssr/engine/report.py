@@ -19,6 +19,8 @@ def make_report(state: RequestState) -> dict[str, Any]:
     """
     drafts, steps, record = state.lifecycle.drafts, state.num_steps, state.record
     reason = "error" if state.failed else state.reason
+    if reason is None and state.clamped:
+        reason = "clamped"
     if reason is None and not state.lifecycle.has_reasoned:
         reason = "no_reasoning"
     report: dict[str, Any] = {
@@ -42,6 +44,8 @@ def make_report(state: RequestState) -> dict[str, Any]:
         },
         "timing": record.timing(thinks=state.phase is Phase.REASONING),
     }
+    if state.clamped:
+        report["clamped"] = dict(state.clamped)
     if record.detailed:
         report["spans"] = [list(span) for span in record.spans]
         report["timeline"] = list(record.timeline)

@@ -59,6 +59,10 @@ class RequestState:
         self.asked = asked
         self.reason = reason
         self.failed = False
+        self.counted = asked
+        """Whether the front end takes a report, for the client or for its metrics."""
+        self.clamped: dict[str, Any] = {}
+        """Settings that the client wanted more of, as they are in force."""
         self.report_each_step = False
         self.lifecycle = Lifecycle(markers, prompt)
         self.budget = DraftBudget(settings)

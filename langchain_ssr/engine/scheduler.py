@@ -26,6 +26,7 @@ from langchain_ssr.engine.drafting import Drafting
 from langchain_ssr.engine.lifecycle import DraftEnd, Phase
 from langchain_ssr.engine.proposing import Proposing
 from langchain_ssr.engine.report import make_report
+from langchain_ssr.engine.reports import COUNTED
 from langchain_ssr.engine.request_state import RequestState
 from langchain_ssr.engine.scheduler_base import KEY
 from langchain_ssr.settings import SpeculationSettings
@@ -120,18 +121,18 @@ class SSRMixin(Drafting, Proposing):
 
     def _begin(self, request: Request) -> None:
         given = (request.sampling_params.extra_args or {}).get(KEY)
-        asked = isinstance(given, str)
         # If anything below fails, this state says so.
-        self._states[request.request_id] = RequestState(
-            SpeculationSettings(speculation=False), None, [], asked=asked
-        )
+        state = RequestState(SpeculationSettings(speculation=False), None, [])
+        state.asked = state.counted = isinstance(given, str)
+        self._states[request.request_id] = state
         raw = json.loads(given) if isinstance(given, str) else {}
-        asked = raw.pop("asked", asked)
+        state.asked = raw.pop("asked", state.asked) is True
         prediction = raw.pop("prediction_token_ids", None)
         reason = raw.pop("reason", None)
         reason = reason if isinstance(reason, str) else None
         each_step = raw.pop("report_each_step", bool(request.sampling_params.stop))
-        settings = SpeculationSettings.model_validate({**self._defaults, **raw})
+        settings, clamped = self._operator.settle(raw, self.num_spec_tokens)
+        prediction = self._operator.cut_prediction(prediction, clamped)
         if not settings.speculation:
             reason = reason or "disabled"
         elif self._hybrid:
@@ -139,16 +140,20 @@ class SSRMixin(Drafting, Proposing):
             settings.speculation = False
         elif request.mm_features or request.prompt_embeds is not None:
             reason = "multimodal"
-        self._states[request.request_id] = RequestState(
+        asked = state.asked and settings.speculation_stats != "none"
+        state = RequestState(
             settings,
             self._markers,
             request.prompt_token_ids,
             prediction=prediction,
-            asked=asked and settings.speculation_stats != "none",
+            asked=asked,
             thinking_budget=request.sampling_params.thinking_token_budget,
             reason=reason,
         )
-        self._states[request.request_id].report_each_step = each_step
+        state.counted = isinstance(given, str)
+        state.clamped = clamped
+        state.report_each_step = each_step
+        self._states[request.request_id] = state
 
     def _take_answer(
         self, output: EngineCoreOutput, accepted: dict[str, tuple[int, int]]
@@ -172,18 +177,24 @@ class SSRMixin(Drafting, Proposing):
             self._end_child(state.child_id, DraftEnd.CUT)
 
     def _report(self, output: EngineCoreOutput) -> None:
-        """Put the report so far beside the tokens of the answer."""
+        """Put the report so far beside the tokens of the answer.
+
+        The front end counts it, and shows it to a client that asked.
+        """
         state = self._states.get(output.request_id)
-        if state is None or not state.asked:
+        if state is None or not state.counted:
             return
         thinks = state.phase is Phase.REASONING and not state.failed
         # A stop string is found in the front end, on an output like any other.
         if output.finish_reason is not None or (state.report_each_step and not thinks):
-            params = output.kv_transfer_params or {}
-            output.kv_transfer_params = {**params, KEY: make_report(state)}
-        elif draft := state.draft_window():
-            params = output.kv_transfer_params or {}
-            output.kv_transfer_params = {**params, KEY: {"draft": draft}}
+            report = make_report(state)
+            out = report if state.asked else {COUNTED: report}
+        elif state.asked and (draft := state.draft_window()):
+            out = {"draft": draft}
+        else:
+            return
+        params = output.kv_transfer_params or {}
+        output.kv_transfer_params = {**params, KEY: out}
 
     def _count(
         self,

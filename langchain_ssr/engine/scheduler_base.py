@@ -12,6 +12,7 @@ from langchain_ssr.engine.lifecycle import DraftEnd
 from langchain_ssr.engine.markers import find_markers, is_hybrid
 from langchain_ssr.engine.owner import follow_owner
 from langchain_ssr.engine.request_state import RequestState
+from langchain_ssr.operator_settings import OperatorSettings
 
 if TYPE_CHECKING:
     from vllm.v1.core.sched.scheduler import Scheduler as _Base
@@ -40,6 +41,11 @@ class SSRBase(_Base):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         """Create vLLM's scheduler and what SSR keeps beside it."""
         super().__init__(*args, **kwargs)
+        if self.use_pp:
+            raise ValueError(
+                "SSR does not work with pipeline parallelism: several steps are in "
+                "flight at once. Use tensor or data parallelism."
+            )
         follow_owner()
         self._states: dict[str, RequestState] = {}
         self._parent_of: dict[str, str] = {}
@@ -56,7 +62,10 @@ class SSRBase(_Base):
         self._vocab_size = self.vllm_config.model_config.get_vocab_size()
         self._hybrid = is_hybrid(self.vllm_config)
         options = self.vllm_config.additional_config or {}
-        self._defaults = options.get(KEY, {}) if isinstance(options, dict) else {}
+        # Settings that are none end the start, with the name of the field.
+        self._operator = OperatorSettings.read(
+            options.get(KEY, {}) if isinstance(options, dict) else {}
+        )
         # vLLM would pad one-token requests with K proposals of -1.
         self.dynamic_sd_lookup = [self.num_spec_tokens] * (
             self.max_num_running_reqs + 1

@@ -1,4 +1,4 @@
-"""vLLM's chat serving with SSR: settings in, statistics out.
+"""vLLM's chat serving with SSR: settings in, statistics out, all of it counted.
 
 The same class serves the embedded engine and `vllm serve`; see `plugin.py`.
 """
@@ -6,11 +6,9 @@ The same class serves the embedded engine and `vllm serve`; see `plugin.py`.
 from __future__ import annotations
 
 import json
-import logging
 from collections.abc import AsyncGenerator, AsyncIterator
 from typing import Any
 
-from pydantic import ValidationError
 from vllm.entrypoints.generate.base.protocol import PerRequestMetrics
 from vllm.entrypoints.openai.chat_completion.protocol import (
     ChatCompletionRequest,
@@ -21,15 +19,12 @@ from vllm.entrypoints.serve.engine.protocol import ErrorResponse
 from vllm.exceptions import VLLMValidationError
 from vllm.outputs import RequestOutput
 
-from langchain_ssr.engine.draft_text import DraftReader
+from langchain_ssr.engine.metrics import Metrics
 from langchain_ssr.engine.plain_text import PlainText
-from langchain_ssr.engine.span_text import span_texts
+from langchain_ssr.engine.reports import KEY, Reports
+from langchain_ssr.engine.request_settings import read_settings
 from langchain_ssr.engine.steady_parser import steady
-from langchain_ssr.settings import SpeculationSettings, describe
 
-logger = logging.getLogger(__name__)
-
-KEY = "ssr"
 _DATA = "data: "
 _SEVERAL = {"speculation": False, "reason": "n"}
 """Several choices fill the batch by themselves, and their reports would be of one."""
@@ -51,6 +46,7 @@ class SSRServingChat(OpenAIServingChat):
         tokenizer = self.renderer.tokenizer
         template = self.chat_template or getattr(tokenizer, "chat_template", None)
         self._plain_text = tokenizer and PlainText(tokenizer, str(template or ""))
+        self._metrics = Metrics(str(self.model_config.served_model_name))
 
     async def render_chat_request(self, request: ChatCompletionRequest) -> Any:
         """Render as vLLM does; control text of users and tools stays text."""
@@ -79,42 +75,31 @@ class SSRServingChat(OpenAIServingChat):
     ) -> AsyncGenerator[str, None] | ChatCompletionResponse | ErrorResponse:
         """Check the settings, then answer as vLLM does."""
         xargs = dict(request.vllm_xargs or {})
-        if KEY in xargs:
-            xargs[KEY] = self._engine_settings(xargs[KEY], request)
-        elif (request.n or 1) > 1:
-            xargs[KEY] = json.dumps({**_SEVERAL, "asked": False})
-        request.vllm_xargs = xargs or None
+        named = self._checked(xargs[KEY]) if KEY in xargs else {"asked": False}
+        if (request.n or 1) > 1:
+            named |= _SEVERAL
+        if request.stop:  # the front end may end the request at any step
+            named["report_each_step"] = True
+        request.vllm_xargs = {**xargs, KEY: json.dumps(named)}
         return await super().create_chat_completion(request, raw_request)
 
-    def _engine_settings(self, given: Any, request: ChatCompletionRequest) -> str:
-        """Return what the scheduler gets: checked settings, and the prediction's ids.
+    def _checked(self, given: Any) -> dict[str, Any]:
+        """Return a client's settings, with the prediction's tokens.
 
         Raises:
             VLLMValidationError: If the settings are none, naming the field.
         """
         try:
-            raw = json.loads(given)
-            settings = SpeculationSettings.model_validate(raw)
-        except ValidationError as error:
-            raise VLLMValidationError(
-                f"vllm_xargs.ssr: {describe(error)}", parameter=KEY
-            ) from None
-        except (TypeError, ValueError, RecursionError) as error:
-            raise VLLMValidationError(
-                f"vllm_xargs.ssr must be a JSON object in a string: {error}",
-                parameter=KEY,
-            ) from None
-        raw.pop("prediction", None)
+            named, settings = read_settings(given)
+        except ValueError as error:
+            raise VLLMValidationError(str(error), parameter=KEY) from None
+        named.pop("prediction", None)
         if isinstance(settings.prediction, str):
             tokenizer = self.renderer.tokenizer
-            raw["prediction_token_ids"] = tokenizer.encode(
+            named["prediction_token_ids"] = tokenizer.encode(
                 settings.prediction, add_special_tokens=False
             )
-        if (request.n or 1) > 1:
-            raw |= _SEVERAL
-        if request.stop:  # the front end may end the request at any step
-            raw["report_each_step"] = True
-        return json.dumps(raw)
+        return named
 
     async def chat_completion_full_generator(
         self,
@@ -124,7 +109,9 @@ class SSRServingChat(OpenAIServingChat):
         **kwargs: Any,
     ) -> ErrorResponse | ChatCompletionResponse:
         """Answer in one piece, with the report in `metrics.ssr`."""
-        reports = _Reports(result_generator, self.renderer.tokenizer)
+        reports = Reports(
+            result_generator, self._metrics.count, self.renderer.tokenizer
+        )
         response = await super().chat_completion_full_generator(
             request, reports.outputs(), *args, **kwargs
         )
@@ -148,7 +135,9 @@ class SSRServingChat(OpenAIServingChat):
         **kwargs: Any,
     ) -> AsyncGenerator[str, None]:
         """Answer in chunks, with the report in `metrics.ssr` of the usage chunk."""
-        reports = _Reports(result_generator, self.renderer.tokenizer)
+        reports = Reports(
+            result_generator, self._metrics.count, self.renderer.tokenizer
+        )
         events = super().chat_completion_stream_generator(
             request, reports.outputs(), *args, **kwargs
         )
@@ -174,55 +163,3 @@ def _draft_event(event: str, draft: tuple[int, str]) -> str:
         "choices": [{"index": 0, "delta": delta, "finish_reason": None}],
     }
     return f"{_DATA}{json.dumps(chunk)}\n\n"
-
-
-class _Reports:
-    """Takes the scheduler's reports out of what the engine hands back."""
-
-    def __init__(self, source: AsyncIterator[RequestOutput], tokenizer: Any) -> None:
-        self._source = source
-        self._tokenizer = tokenizer
-        self._reader = DraftReader(tokenizer)
-        self._token_ids: list[int] = []
-        self._text = ""
-        self._drafts: list[tuple[int, str]] = []
-        self.last: dict[str, Any] | None = None
-        self.finish_reasons: dict[int, str] = {}
-
-    def take_drafts(self) -> list[tuple[int, str]]:
-        """Return new draft text since the last call: number and text."""
-        drafts, self._drafts = self._drafts, []
-        return drafts
-
-    def whole(self) -> dict[str, Any] | None:
-        """Return the last report, its spans with their texts; None if none came."""
-        if self.last is None or "spans" not in self.last or not self._tokenizer:
-            return self.last
-        try:
-            texts = span_texts(
-                self.last["spans"], self._token_ids, self._text, self._tokenizer
-            )
-        except Exception:
-            logger.warning("the texts of spans are left out", exc_info=True)
-            return self.last
-        return {**self.last, "span_texts": texts}
-
-    async def outputs(self) -> AsyncGenerator[RequestOutput, None]:
-        """Yield the engine's outputs without reports; remember the last one."""
-        async for output in self._source:
-            for one in output.outputs:
-                self._token_ids += one.token_ids  # of one choice: others have no spans
-                self._text += one.text
-                if one.finish_reason is not None:
-                    self.finish_reasons[one.index] = one.finish_reason
-            params = output.kv_transfer_params
-            if params and KEY in params:
-                report = params[KEY]
-                if draft := report.pop("draft", None):
-                    new = self._reader.read(draft)
-                    self._drafts += [new] if new else []
-                if report:
-                    self.last = report
-                rest = {k: v for k, v in params.items() if k != KEY}
-                output.kv_transfer_params = rest or None
-            yield output

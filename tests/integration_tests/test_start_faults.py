@@ -32,7 +32,7 @@ def model(whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A copy of a model to be damaged; its engine is configured and never started."""
 
     def build(api: Any, args: Any) -> None:
-        api._args_class.from_cli_args(args).create_engine_config(api._context)
+        api.arguments.engine_args(args).create_engine_config(api._context)
         pytest.fail("an engine would start")
 
     monkeypatch.setattr(vllm_engine._Vllm, "build", build)

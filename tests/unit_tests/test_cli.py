@@ -11,6 +11,7 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 from langchain_ssr import ChatSSR, SpeculationStats, __main__, cli, doctor, smollm2
+from langchain_ssr import serve as server
 from langchain_ssr.demo import show
 from langchain_ssr.errors import ModelLoadError
 from tests.unit_tests import ssr_backend
@@ -176,6 +177,51 @@ def test_chat_answers_what_stdin_says(monkeypatch, options, expected):
     assert backend.settings[0]["speculation_stats"] == "detailed"
     thinks = request["chat_template_kwargs"]["enable_thinking"]
     assert thinks == bool(options)
+
+
+# --- the server ----------------------------------------------------------------------
+
+
+@pytest.fixture
+def served(monkeypatch):
+    """What the server was started with."""
+    calls: list[tuple] = []
+    monkeypatch.setattr(server, "serve", lambda *call: calls.append(call))
+    return calls
+
+
+def test_flags_of_vllm_are_passed_on_as_they_are(run, served):
+    flags = ["--port", "8001", "-tp", "2", "--max_model_len=-1", "--no-enforce-eager"]
+    limits = ["--ssr-limits", '{"max_drafts": 2}']
+    assert run("serve", "demo", *flags[:2], *limits, *flags[2:]).exit_code == 0
+    [(model, passed, operator)] = served
+    assert (model, passed) == ("demo", flags)
+    assert operator.to_config() == {"limits": {"max_drafts": 2}}
+
+
+@pytest.mark.parametrize("arguments", [[], ["--port", "1", "demo"]])
+def test_server_without_a_model_is_a_usage_error(run, served, arguments):
+    result = run("serve", *arguments)
+    assert result.exit_code == 2
+    assert "langchain-ssr serve MODEL" in result.stderr
+    assert served == []
+
+
+def test_bad_limits_are_refused_before_anything_starts(run, served):
+    result = run("serve", "demo", "--ssr-limits", '{"max_drafts": -1}')
+    assert "ssr limits: max_drafts" in str(result.exception)
+    assert served == []
+
+
+def test_plain_line_alone_is_on_stdout(run, served, monkeypatch):
+    def plain_command(model, flags, operator):
+        sys.stderr.write("loading\n")
+        return f"vllm serve {model} {' '.join(flags)} [/x]"
+
+    monkeypatch.setattr(server, "plain_command", plain_command)
+    result = run("serve", "demo", "--print-command", "--port", "1")
+    assert result.stdout == "vllm serve demo --port 1 [/x]\n"
+    assert served == []
 
 
 # --- the entry point -----------------------------------------------------------------

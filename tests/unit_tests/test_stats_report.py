@@ -212,3 +212,33 @@ def test_steps_of_a_requests_pieces_are_its_steps():
     assert [piece.num_steps for piece in pieces] == [2, 1, 0]
     steps = given["num_reasoning_steps"] + given["num_answer_steps"]
     assert sum(piece.num_steps for piece in pieces) == steps
+
+
+# --- limits --------------------------------------------------------------------------
+
+
+def clamped_report(*, tokens=(), reason=None):
+    state = RequestState(SpeculationSettings(), Markers((START,), (END,)), [1, *tokens])
+    state.reason = reason
+    state.clamped = {"max_drafts": 2}
+    return json.loads(json.dumps(make_report(state)))
+
+
+def test_clamped_settings_are_told():
+    stats = SpeculationStats.from_report(
+        clamped_report(tokens=[START]), usage(9, 5), {}
+    )
+    assert (stats.mode, stats.reason) == ("ssr", "clamped")
+    assert stats.to_dict()["clamped"] == {"max_drafts": 2}
+
+
+@pytest.mark.parametrize("reason", ["busy", "disabled", "hybrid_cpu"])
+def test_a_graver_reason_is_told_beside_what_was_clamped(reason):
+    stats = SpeculationStats.from_report(clamped_report(reason=reason), usage(9, 5), {})
+    assert (stats.reason, stats.clamped) == (reason, {"max_drafts": 2})
+
+
+def test_nothing_clamped_is_not_mentioned():
+    assert "clamped" not in real_report()
+    stats = SpeculationStats.from_report(real_report(), usage(6, 2), {})
+    assert "clamped" not in stats.to_dict()

@@ -1,0 +1,105 @@
+"""Takes the scheduler's reports out of what the engine hands back."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from langchain_ssr.engine.draft_text import DraftReader
+from langchain_ssr.engine.span_text import span_texts
+
+if TYPE_CHECKING:
+    from vllm.outputs import RequestOutput
+
+KEY = "ssr"
+"""Where reports come in `kv_transfer_params`, and stand in a response's metrics."""
+COUNTED = "counted"
+"""The name of a report that is not for the client, only to be counted."""
+
+logger = logging.getLogger(__name__)
+
+
+class Reports:
+    """Reads one request's outputs.
+
+    Args:
+        source: The engine's outputs.
+        count: Takes the last report and the number of output tokens at the end.
+        tokenizer: Reads the texts of drafts and spans; needed where they may come.
+    """
+
+    def __init__(
+        self,
+        source: AsyncIterator[RequestOutput],
+        count: Callable[[Mapping[str, Any], int], None],
+        tokenizer: Any = None,
+    ) -> None:
+        """Begin with no report."""
+        self._source = source
+        self._count = count
+        self._tokenizer = tokenizer
+        self._reader = DraftReader(tokenizer)
+        self._drafts: list[tuple[int, str]] = []
+        self._counted: dict[str, Any] | None = None
+        self._token_ids: list[int] = []
+        self._text = ""
+        self.last: dict[str, Any] | None = None
+        """The last report for the client."""
+        self.finish_reasons: dict[int, str] = {}
+
+    def take_drafts(self) -> list[tuple[int, str]]:
+        """Return new draft text since the last call: number and text."""
+        drafts, self._drafts = self._drafts, []
+        return drafts
+
+    def whole(self) -> dict[str, Any] | None:
+        """Return the client's report, its spans with their texts; None if none came."""
+        if self.last is None or "spans" not in self.last or not self._tokenizer:
+            return self.last
+        try:
+            texts = span_texts(
+                self.last["spans"], self._token_ids, self._text, self._tokenizer
+            )
+        except Exception:
+            logger.warning("the texts of spans are left out", exc_info=True)
+            return self.last
+        return {**self.last, "span_texts": texts}
+
+    async def outputs(self) -> AsyncGenerator[RequestOutput, None]:
+        """Yield the engine's outputs without reports; remember the last one."""
+        try:
+            async for output in self._source:
+                for one in output.outputs:
+                    self._token_ids += one.token_ids  # of several: nothing is shown
+                    self._text += one.text
+                    if one.finish_reason is not None:
+                        self.finish_reasons[one.index] = one.finish_reason
+                self._take_report(output)
+                yield output
+        finally:
+            self._count_last()
+
+    def _take_report(self, output: RequestOutput) -> None:
+        params = output.kv_transfer_params
+        if not params or KEY not in params:
+            return
+        report = params[KEY]
+        if draft := report.pop("draft", None):
+            new = self._reader.read(draft)
+            self._drafts += [new] if new else []
+        if counted := report.pop(COUNTED, None):
+            self._counted = counted
+        if report:
+            self._counted = self.last = report
+        rest = {k: v for k, v in params.items() if k != KEY}
+        output.kv_transfer_params = rest or None
+
+    def _count_last(self) -> None:
+        report, self._counted = self._counted, None
+        if report is None:
+            return
+        try:
+            self._count(report, len(self._token_ids))
+        except Exception:  # no counter is worth an answer
+            logger.exception("a request was not counted")

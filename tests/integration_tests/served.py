@@ -1,0 +1,131 @@
+"""Servers in processes of their own, for tests: started, asked, and stopped."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from openai import OpenAI
+
+ROOT = Path(__file__).parents[2]
+START_SECONDS = 300
+"""Longest wait for a server; a cold one takes about a minute."""
+STOP_SECONDS = 60
+
+
+@dataclass
+class Server:
+    """A running server.
+
+    Attributes:
+        process: Its first process, which leads a process group of its own.
+        url: Its root, without `/v1`.
+        log: What it wrote.
+    """
+
+    process: subprocess.Popen[bytes]
+    url: str
+    log: Path
+
+    def client(self, key: str = "none") -> OpenAI:
+        """Return a plain OpenAI client."""
+        return OpenAI(base_url=f"{self.url}/v1", api_key=key, max_retries=0)
+
+    def get(self, path: str) -> tuple[int, str]:
+        """Return status and text of a request without a key."""
+        try:
+            with urllib.request.urlopen(f"{self.url}{path}", timeout=30) as answer:
+                return answer.status, answer.read().decode()
+        except urllib.error.HTTPError as error:
+            return error.code, error.read().decode()
+
+    def counter(self, name: str, **labels: str) -> float:
+        """Return the sum of a Prometheus counter over the labels that are not named."""
+        total = 0.0
+        for line in self.get("/metrics")[1].splitlines():
+            found = re.fullmatch(rf"{name}_total\{{(.*)\}} (\S+)", line)
+            if found and all(f'{k}="{v}"' in found[1] for k, v in labels.items()):
+                total += float(found[2])
+        return total
+
+    def stop(self) -> int:
+        """Interrupt it as Ctrl-C does; return its exit code."""
+        os.killpg(self.process.pid, signal.SIGINT)
+        return self.process.wait(STOP_SECONDS)
+
+    def leftovers(self) -> bool:
+        """Whether a process of its group still runs some seconds after its end."""
+        for _ in range(40):
+            try:
+                os.killpg(self.process.pid, 0)
+            except ProcessLookupError:
+                return False
+            time.sleep(0.5)
+        return True
+
+
+def free_port() -> int:
+    """Return a port that nobody listens on."""
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return int(one.getsockname()[1])
+
+
+def environment() -> dict[str, str]:
+    """Return variables with which this project and its commands are found."""
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    return {**os.environ, "PATH": path, "PYTHONPATH": str(ROOT)}
+
+
+@contextlib.contextmanager
+def running(command: list[str], port: int, log: Path) -> Iterator[Server]:
+    """Start a server, wait until it answers, and end it.
+
+    Args:
+        command: What starts it.
+        port: Where it will listen.
+        log: Where it writes to.
+    """
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            command,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+            env=environment(),
+            cwd=log.parent,
+        )
+    server = Server(process, f"http://127.0.0.1:{port}", log)
+    try:
+        deadline = time.monotonic() + START_SECONDS
+        while not _healthy(server):
+            if process.poll() is not None or time.monotonic() > deadline:
+                pytest.fail(f"no server: {log.read_text()[-3000:]}")
+            time.sleep(0.5)
+        yield server
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGTERM)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(STOP_SECONDS)
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+
+
+def _healthy(server: Server) -> bool:
+    try:
+        return server.get("/health")[0] == 200
+    except OSError:
+        return False

@@ -1,0 +1,270 @@
+"""`langchain-ssr serve` over HTTP, and the plain `vllm serve` line that it prints."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from openai import AuthenticationError, BadRequestError
+
+from tests.integration_tests import tiny_models
+from tests.integration_tests.conftest import EnginePool
+from tests.integration_tests.served import Server, environment, free_port, running
+
+pytestmark = pytest.mark.engine
+
+KEY = "the-key"
+SERVE = [sys.executable, "-m", "langchain_ssr", "serve"]
+FLAGS = ["--dtype", "float32", "--max-model-len", "1024", "--served-model-name", "tiny"]
+SMALL = ["--kv-cache-memory-bytes", str(128 << 20), "--max-num-seqs", "8"]
+OPERATOR = [
+    *("--ssr-defaults", '{"draft_budget": 8}'),
+    *("--ssr-limits", '{"max_drafts": 2}'),
+]
+ASK: dict[str, Any] = {
+    "model": "tiny",
+    "messages": [{"role": "user", "content": "hello"}],
+    "max_tokens": 60,
+    "temperature": 0,
+}
+THINK = {
+    "chat_template_kwargs": {"enable_thinking": True},
+    "thinking_token_budget": 40,  # the random model ends its thinking no other way
+}
+"""vLLM's own fields, nothing of SSR."""
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory, pool: EnginePool) -> str:
+    pool.close()  # one engine at a time
+    return str(tiny_models.make(tmp_path_factory.mktemp("served") / "qwen3", "qwen3"))
+
+
+@pytest.fixture(scope="module")
+def server(model: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    port = free_port()
+    command = [*SERVE, model, "--port", str(port), *FLAGS, *SMALL, *OPERATOR]
+    with running(command, port, tmp_path_factory.mktemp("log") / "server") as server:
+        yield server
+
+
+def ask(server: Server, key: str = "none", ssr: Any = None, **fields: Any) -> Any:
+    """Ask with vLLM's extra fields; with `ssr`, ours."""
+    extra = dict(THINK)
+    if ssr is not None:
+        extra["vllm_xargs"] = {"ssr": ssr if isinstance(ssr, str) else json.dumps(ssr)}
+    chat = server.client(key).chat.completions
+    return chat.create(**{**ASK, **fields}, extra_body=extra)
+
+
+def report(response: Any) -> dict[str, Any]:
+    told: dict[str, Any] = response.model_extra["metrics"]["ssr"]
+    return told
+
+
+def sources(told: dict[str, Any], kind: str) -> int:
+    return sum(count[kind] for count in told["sources"].values())
+
+
+# --- clients that know nothing of SSR ------------------------------------------------
+
+
+def test_plain_client_sees_an_ordinary_answer(server: Server) -> None:
+    response = ask(server)
+    assert response.choices[0].finish_reason == "length"
+    assert response.usage.completion_tokens == ASK["max_tokens"]
+    assert response.model_extra["metrics"]["speculative_decoding"] is not None
+    assert "ssr" not in response.model_extra["metrics"]
+    assert response.model_extra.get("kv_transfer_params") is None
+    assert '"ssr' not in response.model_dump_json()
+
+
+def test_plain_client_sees_an_ordinary_stream(server: Server) -> None:
+    chunks = list(ask(server, stream=True, stream_options={"include_usage": True}))
+    assert chunks[-1].usage.completion_tokens == ASK["max_tokens"]
+    assert all('"ssr' not in chunk.model_dump_json() for chunk in chunks)
+
+
+def test_the_server_lists_its_model(server: Server) -> None:
+    assert [each.id for each in server.client().models.list()] == ["tiny"]
+
+
+# --- settings of a request -----------------------------------------------------------
+
+
+def test_client_that_asks_is_told(server: Server) -> None:
+    told = report(ask(server, ssr={}))
+    assert (told["mode"], told["reason"]) == ("ssr", None)
+    assert "clamped" not in told
+    assert told["drafts"][0]["budget"] == 8  # the operator's default
+    assert len(told["drafts"]) <= 2
+
+
+def test_client_that_asks_is_told_in_a_stream(server: Server) -> None:
+    options = {"include_usage": True}
+    chunks = list(ask(server, ssr={}, stream=True, stream_options=options))
+    assert report(chunks[-1])["mode"] == "ssr"
+
+
+def test_settings_change_no_answer(server: Server) -> None:
+    texts = {
+        ask(server, ssr=ssr).choices[0].message.model_dump_json()
+        for ssr in (None, {}, {"speculation": False}, {"draft_budget": [4, 12]})
+    }
+    assert len(texts) == 1
+
+
+def test_client_that_asks_for_more_is_clamped_and_told(server: Server) -> None:
+    told = report(ask(server, ssr={"max_drafts": 5, "draft_budget": 4}))
+    assert (told["reason"], told["clamped"]) == ("clamped", {"max_drafts": 2})
+    assert len(told["drafts"]) == 2
+
+
+@pytest.mark.parametrize(
+    ("ssr", "words"),
+    [
+        ({"max_drafts": "two"}, "vllm_xargs.ssr: max_drafts"),
+        ({"max_draft": 2}, "vllm_xargs.ssr: max_draft"),
+        ({"draft_budget": [5, 4]}, "vllm_xargs.ssr: draft_budget"),
+        ({"asked": False}, "vllm_xargs.ssr: asked"),
+        ("{", "vllm_xargs.ssr must be a JSON object"),
+    ],
+)
+@pytest.mark.parametrize("stream", [False, True])
+def test_bad_settings_are_a_400_that_names_the_field(
+    server: Server, ssr: Any, words: str, stream: bool
+) -> None:
+    with pytest.raises(BadRequestError) as caught:
+        ask(server, ssr=ssr, stream=stream)
+    assert caught.value.status_code == 400
+    assert words in caught.value.message
+    assert caught.value.param == "ssr"
+
+
+# --- metrics -------------------------------------------------------------------------
+
+STARTED, SAVED = "ssr:num_drafts_started", "ssr:num_saved_steps"
+PROPOSED, ACCEPTED = "ssr:num_proposed_tokens", "ssr:num_accepted_tokens"
+
+
+def test_metrics_count_what_the_reports_tell(server: Server) -> None:
+    names = (STARTED, PROPOSED, ACCEPTED, SAVED)
+    before = [server.counter(name, model_name="tiny") for name in names]
+    response = ask(server, ssr={})
+    told = report(response)
+    after = [server.counter(name, model_name="tiny") for name in names]
+    steps = told["num_reasoning_steps"] + told["num_answer_steps"]
+    assert [b - a for a, b in zip(before, after, strict=True)] == [
+        len(told["drafts"]),
+        sources(told, "num_draft_tokens"),
+        sources(told, "num_accepted_draft_tokens"),
+        response.usage.completion_tokens - steps,
+    ]
+
+
+@pytest.mark.parametrize("fields", [{}, {"stream": True}, {"stop": ["\x00"]}])
+def test_clients_that_asked_for_nothing_are_counted(
+    server: Server, fields: dict[str, Any]
+) -> None:
+    before = server.counter(STARTED)
+    response = ask(server, **fields)
+    if "stream" in fields:
+        list(response)
+    assert server.counter(STARTED) > before
+
+
+def test_every_draft_that_started_has_ended(server: Server) -> None:
+    ended = "ssr:num_drafts_finished", "ssr:num_drafts_dropped"
+    assert server.counter(STARTED) == sum(map(server.counter, ended)) > 0
+
+
+# --- the end -------------------------------------------------------------------------
+
+
+def test_ctrl_c_stops_it_and_leaves_nothing(server: Server) -> None:
+    """The last test of this server."""
+    assert server.stop() in (0, 130)
+    assert not server.leftovers()
+
+
+# --- the plain line, with a key ------------------------------------------------------
+
+
+def plain_line(model: str, *flags: str) -> str:
+    done = subprocess.run(
+        [*SERVE, model, *FLAGS, *SMALL, *OPERATOR, *flags, "--print-command"],
+        capture_output=True,
+        text=True,
+        check=True,
+        env=environment(),
+    )
+    [line] = done.stdout.splitlines()
+    return line
+
+
+@pytest.fixture(scope="module")
+def guarded(model: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """A plain `vllm serve` with an API key."""
+    port = free_port()
+    line = plain_line(model, "--port", str(port), "--api-key", KEY)
+    command = ["sh", "-c", f"exec env {line}"]
+    with running(command, port, tmp_path_factory.mktemp("log") / "plain") as server:
+        yield server
+
+
+def test_the_plain_line_serves_the_same(guarded: Server) -> None:
+    told = report(ask(guarded, KEY, ssr={"max_drafts": 5}))
+    assert (told["reason"], told["clamped"]) == ("clamped", {"max_drafts": 2})
+    assert guarded.counter(STARTED) == len(told["drafts"]) > 0
+    assert '"ssr' not in ask(guarded, KEY).model_dump_json()
+    with pytest.raises(BadRequestError, match=r"vllm_xargs\.ssr: max_drafts"):
+        ask(guarded, KEY, ssr={"max_drafts": -1})
+
+
+@pytest.mark.parametrize("ssr", [None, {}, {"max_drafts": "bad"}])
+def test_nothing_is_answered_without_the_key(guarded: Server, ssr: Any) -> None:
+    for key in ("none", KEY.upper()):
+        with pytest.raises(AuthenticationError):
+            ask(guarded, key, ssr=ssr)
+
+
+def test_no_endpoint_is_added() -> None:
+    from fastapi import FastAPI
+
+    from langchain_ssr.engine.plugin import SSREndpointPlugin
+
+    app = FastAPI()
+    before = list(app.router.routes)
+    SSREndpointPlugin().attach_router(app)
+    assert list(app.router.routes) == before
+
+
+# --- refusals ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("flags", "words"),
+    [
+        (["--pipeline-parallel-size", "2"], "pipeline parallelism"),
+        (["--speculative-config", "{}"], "--speculative-config is set by SSR"),
+        (["--ssr-limits", '{"max_draft": 1}'], "'max_drafts'"),
+    ],
+)
+def test_refused_at_start_with_the_reason(
+    model: str, flags: list[str], words: str
+) -> None:
+    done = subprocess.run(
+        [*SERVE, model, *flags],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+        env=environment(),
+    )
+    assert done.returncode == 1
+    assert words in done.stderr
+    assert len(done.stderr.splitlines()) == 1

@@ -1,0 +1,100 @@
+"""The scheduler's reports on their way out: shown to who asked, counted for all."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pytest
+
+from langchain_ssr.engine.reports import Reports
+
+
+def output(tokens, params=None, finish_reason=None, index=0):
+    one = SimpleNamespace(
+        index=index, token_ids=tokens, text="", finish_reason=finish_reason
+    )
+    return SimpleNamespace(outputs=[one], kv_transfer_params=params)
+
+
+class Read:
+    """Reads outputs to their end, or to the `num`-th; what was counted, and more."""
+
+    def __init__(self, *outputs, count=None):
+        self.counted = []
+        self.reports = Reports(
+            self._source(outputs), count or (lambda *args: self.counted.append(args))
+        )
+
+    @staticmethod
+    async def _source(outputs):
+        for each in outputs:
+            if isinstance(each, Exception):
+                raise each
+            yield each
+
+    async def all(self, num=100):
+        outputs = self.reports.outputs()
+        read = []
+        async for each in outputs:
+            read.append(each)
+            if len(read) == num:
+                break
+        await outputs.aclose()
+        return read
+
+
+async def test_a_report_for_the_client_is_shown_and_counted():
+    read = Read(output([1, 2]), output([3], {"ssr": {"mode": "ssr"}}, "stop"))
+    outputs = await read.all()
+    assert [o.kv_transfer_params for o in outputs] == [None, None]
+    assert read.reports.last == {"mode": "ssr"}
+    assert read.counted == [({"mode": "ssr"}, 3)]
+    assert read.reports.finish_reasons == {0: "stop"}
+
+
+async def test_a_report_that_nobody_asked_for_is_counted_only():
+    read = Read(output([1], {"ssr": {"counted": {"mode": "ssr"}}}, "stop"))
+    outputs = await read.all()
+    assert outputs[0].kv_transfer_params is None
+    assert read.reports.last is None
+    assert read.counted == [({"mode": "ssr"}, 1)]
+
+
+async def test_what_a_connector_put_there_stays():
+    read = Read(output([1], {"ssr": {"counted": {}}, "remote": 1}))
+    assert (await read.all())[0].kv_transfer_params == {"remote": 1}
+
+
+async def test_the_last_report_is_counted_once():
+    shown = [output([1], {"ssr": {"n": n}}) for n in range(3)]
+    read = Read(*shown)
+    await read.all()
+    assert read.counted == [({"n": 2}, 3)]
+
+
+async def test_without_a_report_nothing_is_counted():
+    read = Read(output([1]), output([2], None, "stop"))
+    await read.all()
+    assert read.counted == []
+
+
+async def test_a_stream_that_is_left_is_counted_so_far():
+    read = Read(output([1], {"ssr": {"n": 1}}), output([2], {"ssr": {"n": 2}}))
+    await read.all(num=1)
+    assert read.counted == [({"n": 1}, 1)]
+
+
+async def test_an_error_passes_and_what_was_is_counted():
+    read = Read(output([1], {"ssr": {"n": 1}}), RuntimeError("died"))
+    with pytest.raises(RuntimeError, match="died"):
+        await read.all()
+    assert read.counted == [({"n": 1}, 1)]
+
+
+async def test_a_failing_counter_does_not_cost_the_answer(caplog):
+    def fail(*_):
+        raise KeyError
+
+    read = Read(output([1], {"ssr": {"n": 1}}, "stop"), count=fail)
+    assert len(await read.all()) == 1
+    assert "not counted" in caplog.text
