@@ -54,7 +54,7 @@ class ConnectionSettings(Settings):
     """Headers of every request to a server."""
     http_client: Any = Field(default=None, exclude=True, repr=False)
     """An `httpx.Client` for requests to a server, with a proxy or certificates of
-    your own. It is yours to close."""
+    your own. It is yours to close; `timeout` counts, not its own."""
     http_async_client: Any = Field(default=None, exclude=True, repr=False)
     """The same for asynchronous calls: an `httpx.AsyncClient`."""
     engine_kwargs: dict[str, Any] = Field(default_factory=dict)

@@ -83,7 +83,7 @@ class ServerError(ModelAPIError):
 
 
 _CONTEXT = re.compile(
-    r"(?:maximum context length is|context length \(|context size \()(\d+)"
+    r"(?:maximum context length is |context length \(|context size \()(\d+)"
 )
 """As vLLM and OpenAI, SGLang, and llama.cpp say it."""
 _COUNTED = re.compile(

@@ -128,6 +128,7 @@ def _make(
             **dict(connection.headers),
         },
         http_client=http_client,
+        timeout=None,  # each request brings its own
         max_retries=0,
     )
     made.organization = made.project = None  # from OPENAI_...: not this server's

@@ -16,7 +16,7 @@ from tenacity import (
     before_sleep_log,
     retry_if_exception,
     stop_after_attempt,
-    wait_exponential_jitter,
+    wait_exponential,
     wait_random,
 )
 
@@ -28,7 +28,7 @@ LONGEST_RETRY_AFTER = 60.0
 """Longest wait, in seconds, where it does."""
 
 logger = logging.getLogger(__name__)
-_backoff = wait_exponential_jitter(initial=0.5, max=LONGEST_BACKOFF, jitter=0.5)
+_backoff = wait_exponential(multiplier=0.5, max=LONGEST_BACKOFF)
 _jitter = wait_random(0, 0.5)
 
 
@@ -75,9 +75,8 @@ def seconds_to_wait(state: RetryCallState) -> float:
     """
     error = state.outcome.exception() if state.outcome else None
     asked = retry_after(error)
-    if asked is None:
-        return _backoff(state)
-    return min(asked, LONGEST_RETRY_AFTER) + _jitter(state)
+    seconds = _backoff(state) if asked is None else min(asked, LONGEST_RETRY_AFTER)
+    return seconds + _jitter(state)
 
 
 def retry_after(error: BaseException | None) -> float | None:
