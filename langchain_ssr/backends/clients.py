@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import threading
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 from typing import Any
 
 import openai
@@ -53,7 +53,7 @@ class _Clients:
     """Keeps clients by their settings."""
 
     def __init__(self) -> None:
-        self._kept: dict[Hashable, Any] = {}
+        self._kept: dict[tuple[Any, ...], Any] = {}
         self._lock = threading.Lock()
 
     def get(self, key: tuple[Any, ...], make: Callable[[], Any]) -> Any:
@@ -67,8 +67,7 @@ class _Clients:
 
     def forget(self, unwanted: Callable[[tuple[Any, ...]], bool]) -> None:
         with self._lock:
-            keys: list[Any] = [key for key in self._kept if unwanted(key)]
-            for key in keys:
+            for key in [key for key in self._kept if unwanted(key)]:
                 del self._kept[key]
 
 

@@ -24,6 +24,7 @@ from langchain_ssr.errors import InvalidRequestError, ModelLoadError
 from langchain_ssr.wire.assembly import Assembly
 
 CHAT = "/chat/completions"
+_AsyncOpened = tuple[openai.AsyncStream[object], JSON]
 
 
 class RemoteBackend:
@@ -109,24 +110,30 @@ class RemoteBackend:
 
     def _chunks(self, exchange: Exchange) -> Generator[JSON]:
         with self._http.explaining(self._model):
-            stream, chunk = retrying(self._max_retries)(self._open, exchange)
+            stream, first = retrying(self._max_retries)(self._open, exchange)
         try:
-            while chunk is not None:
+            yield first
+            while not exchange.stopped:
+                chunk = self._next(stream, exchange)
+                if chunk is None:
+                    break
                 yield chunk
-                chunk = None if exchange.stopped else self._next(stream, exchange)
             yield exchange.last()
         finally:
             stream.close()
 
     async def _achunks(self, exchange: Exchange) -> AsyncGenerator[JSON]:
         async with self._http.aexplaining(self._model):
-            stream, chunk = await aretrying(self._max_retries)(self._aopen, exchange)
+            ask = aretrying(self._max_retries)
+            opened: _AsyncOpened = await ask(self._aopen, exchange)
+        stream, first = opened
         try:
-            while chunk is not None:
+            yield first
+            while not exchange.stopped:
+                chunk = await self._anext(stream, exchange)
+                if chunk is None:
+                    break
                 yield chunk
-                chunk = (
-                    None if exchange.stopped else await self._anext(stream, exchange)
-                )
             yield exchange.last()
         finally:
             await stream.close()
@@ -147,9 +154,7 @@ class RemoteBackend:
             raise
         return stream, chunk
 
-    async def _aopen(
-        self, exchange: Exchange
-    ) -> tuple[openai.AsyncStream[object], JSON]:
+    async def _aopen(self, exchange: Exchange) -> _AsyncOpened:
         """Open a stream and read its first chunk. What fails here may be retried."""
         body = exchange.body(stream=True)
         try:
@@ -216,12 +221,13 @@ class RemoteBackend:
             for this.
         """
         url = f"{self._connection.root}/tokenize"
-        try:
-            answer = self._http.post(url, {"model": self._model, **what})
-        except ModelError as error:
-            if missing_endpoint(error):
-                return None
-            raise
+        with self._http.explaining(self._model):
+            try:
+                answer = self._http.post(url, {"model": self._model, **what})
+            except ModelError as error:
+                if missing_endpoint(error):
+                    return None
+                raise
         known = isinstance(answer, dict) and "count" in answer and "tokens" in answer
         return answer if known else None
 
