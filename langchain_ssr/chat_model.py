@@ -21,7 +21,6 @@ from langchain_core.runnables import Runnable
 
 from langchain_ssr.backends.base import JSON
 from langchain_ssr.draft_channels import areport_draft, report_draft, wants_drafts
-from langchain_ssr.engine_owner import EngineOwner
 from langchain_ssr.openai_settings import settings_of
 from langchain_ssr.structured_output import Method, Schema, structured_output
 from langchain_ssr.tokens import TokenCounter
@@ -31,8 +30,8 @@ from langchain_ssr.wire.requests import speculation_of
 from langchain_ssr.wire.responses import StreamReader, result_from_wire
 
 
-class ChatSSR(EngineOwner, TokenCounter):
-    """Chat model for reasoning models on an embedded vLLM engine.
+class ChatSSR(TokenCounter):
+    """Chat model for reasoning models on vLLM, in this process or on a server.
 
     Setup:
         ```bash
@@ -113,6 +112,10 @@ class ChatSSR(EngineOwner, TokenCounter):
         answer.usage_metadata["output_token_details"]["reasoning"]
         answer.response_metadata["speculation"]
         ```
+
+    A server:
+        `ChatSSR(model=..., base_url="http://localhost:8000/v1")` starts no engine. If
+        the server has no SSR, `response_metadata["speculation"]["reason"]` says so.
 
     Life cycle:
         `warmup()` starts the engine ahead of time, `engine_info()` describes it,

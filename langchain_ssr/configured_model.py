@@ -61,6 +61,13 @@ class ConfiguredModel(ConnectionSettings, CallSettings, BaseChatModel):
     def _resolve_model_profile(self) -> ModelProfile | None:
         return model_profile(self.model, self.engine_kwargs)
 
+    def __deepcopy__(self, memo: dict[int, Any] | None = None) -> Self:
+        """Copy all but HTTP clients: they cannot be copied, and are shared."""
+        memo = {} if memo is None else memo
+        for client in (self.http_client, self.http_async_client):
+            memo[id(client)] = client
+        return super().__deepcopy__(memo)
+
     # --- requests -----------------------------------------------------------------
 
     def _settings(self, call: Mapping[str, Any]) -> CallSettings:
@@ -92,7 +99,10 @@ class ConfiguredModel(ConnectionSettings, CallSettings, BaseChatModel):
             raise SettingsError("n: a stream carries one answer, so n must be 1")
         if self._speculates:
             fields["vllm_xargs"] = speculation_to_wire(merged)
-        media = takes_media(self.engine_kwargs)
+        elif self.base_url:  # the server's engine speculates unless it is told
+            merged.speculation = False
+            fields["vllm_xargs"] = speculation_to_wire(merged)
+        media = bool(self.base_url) or takes_media(self.engine_kwargs)
         return build_request(
             self.model, messages, merged, stream=stream, media=media, **fields
         )

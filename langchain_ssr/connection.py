@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
-from langchain_core.utils import secret_from_env
+from langchain_core.utils import from_env, secret_from_env
 from pydantic import (
     AliasChoices,
     Field,
@@ -12,11 +12,13 @@ from pydantic import (
     StrictBool,
     StrictStr,
     field_validator,
+    model_validator,
 )
 
 from langchain_ssr.errors import SettingsError
 from langchain_ssr.settings import NonNegativeInt, Settings, merge_call_settings
 
+BASE_URL_VARIABLE = "SSR_BASE_URL"
 LONGEST_TIMEOUT = 1e9
 """Seconds; Python's locks cannot wait for ten times as long."""
 
@@ -29,9 +31,12 @@ class ConnectionSettings(Settings):
     )
     """A short name (`"smollm2"`, `"Qwen3.5-4B"`), a hub id, or a folder."""
     base_url: StrictStr | None = Field(
-        default=None, validation_alias=AliasChoices("base_url", "openai_api_base")
+        default_factory=from_env(BASE_URL_VARIABLE, default=None),
+        validation_alias=AliasChoices("base_url", "openai_api_base"),
+        validate_default=True,
     )
-    """Root of a vLLM server's OpenAI API. `None`: an engine in this process."""
+    """Root of a server's OpenAI API, `"http://localhost:8000/v1"`. Default:
+    `SSR_BASE_URL`, and without it an engine in this process; so has `""`."""
     api_key: SecretStr | None = Field(
         default_factory=secret_from_env(["SSR_API_KEY", "VLLM_API_KEY"], default=None),
         validation_alias=AliasChoices("api_key", "openai_api_key"),
@@ -40,18 +45,42 @@ class ConnectionSettings(Settings):
     timeout: Annotated[float, Field(gt=0, le=LONGEST_TIMEOUT)] | None = Field(
         default=None, validation_alias=AliasChoices("timeout", "request_timeout")
     )
-    """Seconds to wait for an answer, or in a stream for its next part. The start of
-    the engine is not counted."""
+    """Seconds to wait for an answer, or in a stream for its next part; `None`: as long
+    as it takes. The start of the engine is not counted."""
     max_retries: NonNegativeInt = 2
-    default_headers: dict[str, str] | None = None
-    http_client: Any = Field(default=None, exclude=True)
-    http_async_client: Any = Field(default=None, exclude=True)
+    """How often a server is asked again that cannot be reached, is too busy (429) or
+    fails (5xx). Never after a stream's first chunk, and never after `timeout`."""
+    default_headers: dict[str, str] | None = Field(default=None, repr=False)
+    """Headers of every request to a server."""
+    http_client: Any = Field(default=None, exclude=True, repr=False)
+    """An `httpx.Client` for requests to a server, with a proxy or certificates of
+    your own. It is yours to close; `timeout` counts, not its own."""
+    http_async_client: Any = Field(default=None, exclude=True, repr=False)
+    """The same for asynchronous calls: an `httpx.AsyncClient`."""
     engine_kwargs: dict[str, Any] = Field(default_factory=dict)
     """Arguments of `vllm serve`, with underscores: `{"max_model_len": 4096}`."""
     streaming: StrictBool = False
     stream_usage: StrictBool = True
     model_kwargs: dict[str, Any] = Field(default_factory=dict)
     """Call settings in a dictionary, for code that passes settings on."""
+
+    @field_validator("base_url")
+    @classmethod
+    def _checked_url(cls, value: str | None) -> str | None:
+        if value and not value.startswith(("http://", "https://")):
+            msg = f"a server's address begins with http:// or https://; got {value!r}"
+            raise ValueError(msg)
+        return value.rstrip("/") if value else None
+
+    @model_validator(mode="after")
+    def _engine_is_here_or_there(self) -> Self:
+        if self.base_url and self.engine_kwargs:
+            msg = (
+                "engine_kwargs are for an engine in this process, but base_url (or "
+                f"{BASE_URL_VARIABLE}) says {self.base_url}: give them to the server"
+            )
+            raise ValueError(msg)
+        return self
 
     @field_validator("model_kwargs")
     @classmethod

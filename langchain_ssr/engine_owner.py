@@ -1,15 +1,13 @@
-"""A chat model's engine: found at each call, started ahead of time, given up."""
+"""A chat model's engine, here or on a server: found, started, given up."""
 
 from __future__ import annotations
 
 import asyncio
-import os
 from types import TracebackType
 from typing import Any, Self
 
 from langchain_ssr.backends.base import Backend
 from langchain_ssr.configured_model import ConfiguredModel
-from langchain_ssr.errors import SettingsError
 
 
 class EngineOwner(ConfiguredModel):
@@ -17,12 +15,21 @@ class EngineOwner(ConfiguredModel):
 
     @property
     def _backend(self) -> Backend:
-        if self.base_url or os.environ.get("SSR_BASE_URL"):
-            raise SettingsError(
-                "base_url: this version runs embedded engines only; leave base_url "
-                "and SSR_BASE_URL unset"
-            )
-        return self._embedded
+        return self._remote if self.base_url else self._embedded
+
+    @property
+    def _remote(self) -> Any:
+        from langchain_ssr.backends.clients import Connection
+        from langchain_ssr.backends.remote import RemoteBackend
+
+        connection = Connection(
+            base_url=str(self.base_url),
+            api_key=self.api_key,
+            headers=tuple((self.default_headers or {}).items()),
+            http_client=self.http_client,
+            http_async_client=self.http_async_client,
+        )
+        return RemoteBackend(self.model, connection, self.timeout, self.max_retries)
 
     @property
     def _embedded(self) -> Any:
@@ -39,31 +46,44 @@ class EngineOwner(ConfiguredModel):
     def warmup(self) -> Self:
         """Start the engine now, so that the first call does not wait for it.
 
+        With `base_url`: ask whether the server is there and has the model.
+
         Returns:
             The model itself.
 
         Raises:
             ModelError: As a first call would.
         """
-        self._embedded.engine()
+        if self.base_url:
+            self._remote.check()
+        else:
+            self._embedded.engine()
         return self
 
     async def awarmup(self) -> Self:
         """Start the engine now; see `warmup`."""
-        await self._embedded.aengine()
+        if self.base_url:
+            await self._remote.acheck()
+        else:
+            await self._embedded.aengine()
         return self
 
     def engine_info(self) -> dict[str, Any]:
-        """Describe the engine (started if need be): versions, sizes, limits."""
-        info: dict[str, Any] = self._embedded.engine().info()
+        """Describe the engine (started if need be): versions, sizes, limits.
+
+        A server tells less: what is not known of it is `None`.
+        """
+        engine = self._remote if self.base_url else self._embedded.engine()
+        info: dict[str, Any] = engine.info()
         return info
 
     def close(self) -> None:
         """Give the engine up. It ends unless another open model uses it too.
 
-        The model stays usable: its next call starts an engine again.
+        The model stays usable: its next call starts an engine again. A server goes on;
+        only the connections to it are given up.
         """
-        self._embedded.close()
+        (self._remote if self.base_url else self._embedded).close()
 
     async def aclose(self) -> None:
         """Give the engine up; see `close`."""

@@ -70,16 +70,26 @@ class EngineDiedError(ModelConnectionError, RuntimeError):
     """The engine process ended in mid-request; the next call starts a new one."""
 
 
+class ServerConnectionError(ModelConnectionError, ConnectionError):
+    """The server cannot be reached, or its connection was lost in mid-answer."""
+
+
 class RequestTimeoutError(ModelTimeoutError, TimeoutError):
     """No output came within `timeout` seconds."""
 
 
 class ServerError(ModelAPIError):
-    """vLLM reported an internal failure for this request."""
+    """vLLM reported an internal failure, or a server sent what is no answer."""
 
 
-_CONTEXT = re.compile(r"maximum context length is (\d+)")
-_COUNTED = re.compile(r"(?:at least|contains|has|requested) (\d+) (?:input )?tokens")
+_CONTEXT = re.compile(
+    r"(?:maximum context length is |context length \(|context size \()(\d+)"
+)
+"""As vLLM and OpenAI, SGLang, and llama.cpp say it."""
+_COUNTED = re.compile(
+    r"(?:at least|contains|has|requested|resulted in|input \(|request \()"
+    r" ?(\d+) (?:input )?tokens"
+)
 _NO_TEMPLATE = "you must provide a chat template"
 
 

@@ -31,7 +31,6 @@ Reason = Literal[
     "error",
 ]
 
-
 _REPORTED = (
     "mode",
     "reason",
@@ -40,6 +39,10 @@ _REPORTED = (
     "drafts",
 )
 """Fields that are taken from the scheduler's report as they are."""
+
+
+_WITHOUT_COUNTS = ("n", "server_without_ssr")
+"""Reasons of reports that count nothing: of one choice among several, and of none."""
 
 
 class _Stats(BaseModel):
@@ -149,8 +152,8 @@ class SpeculationStats(_Stats):
             usage: The response's `usage`.
             metrics: vLLM's per-request `metrics`, times in milliseconds.
         """
-        if report["reason"] == "n":  # the report of one choice among several
-            return cls.off("n", usage, metrics)
+        if report["reason"] in _WITHOUT_COUNTS:
+            return cls.off(report["reason"], usage, metrics)
         plain = cls.off(None, usage, {**metrics, "speculative_decoding": None})
         steps = report["num_reasoning_steps"] + report["num_answer_steps"]
         tokens = plain.num_reasoning_tokens + plain.num_answer_tokens

@@ -1,4 +1,4 @@
-"""Counting tokens with the model's own tokenizer, without an engine."""
+"""Counting tokens with the model's own tokenizer, or by a server's."""
 
 from __future__ import annotations
 
@@ -12,15 +12,18 @@ from langchain_core.messages import BaseMessage
 
 from langchain_ssr import models
 from langchain_ssr.backends.base import JSON
-from langchain_ssr.configured_model import ConfiguredModel
 from langchain_ssr.engine.plain_text import PlainText
+from langchain_ssr.engine_owner import EngineOwner
 from langchain_ssr.errors import EngineNotInstalledError, ModelLoadError
 from langchain_ssr.tools import ToolLike, convert_tools
 from langchain_ssr.wire.requests import tool_for_template
 
 
-class TokenCounter(ConfiguredModel):
-    """A chat model that counts tokens as its engine does."""
+class TokenCounter(EngineOwner):
+    """A chat model that counts tokens as its engine does.
+
+    With `base_url` the server counts, if it has vLLM's endpoint `/tokenize`.
+    """
 
     def get_token_ids(self, text: str) -> list[int]:
         """Return the ids of a text's tokens, without special ones around it.
@@ -37,6 +40,9 @@ class TokenCounter(ConfiguredModel):
         """
         if self.custom_get_token_ids is not None:
             return self.custom_get_token_ids(text)
+        what = {"prompt": text, "add_special_tokens": False}
+        if self.base_url and (answer := self._remote.tokenize(what)):
+            return list(answer["tokens"])
         ids: list[int] = self._tokenizer.encode(text, add_special_tokens=False)
         return ids
 
@@ -61,6 +67,9 @@ class TokenCounter(ConfiguredModel):
             return super().get_num_tokens_from_messages(messages)
         call = {"tools": convert_tools(tools)} if tools else {}
         request = self._request(messages, None, call, stream=False)
+        what = tokenize_request(request)
+        if self.base_url and (answer := self._remote.tokenize(what)):
+            return int(answer["count"])
         try:
             return len(prompt_ids(self._tokenizer, template_arguments(request)))
         except Exception as error:
@@ -129,19 +138,33 @@ def prompt_ids(tokenizer: Any, arguments: Mapping[str, Any]) -> list[int]:
 
 def template_arguments(request: JSON) -> dict[str, Any]:
     """Say what vLLM's renderer passes to the chat template for a request."""
-    effort = request.get("reasoning_effort")
-    switches = dict(request.get("chat_template_kwargs") or {})
-    if effort is not None:
-        switches = {"enable_thinking": effort != "none", **switches}
-        switches["reasoning_effort"] = effort
     return {
         "conversation": [_rendered(message) for message in request["messages"]],
         "tools": [tool_for_template(tool) for tool in request.get("tools", [])] or None,
         "add_generation_prompt": True,
         "tokenize": True,
         "return_dict": False,
-        **switches,
+        **_switches(request),
     }
+
+
+def tokenize_request(request: JSON) -> JSON:
+    """Ask vLLM's `/tokenize` for the prompt of a request."""
+    what = {
+        "messages": request["messages"],
+        "tools": request.get("tools"),
+        "chat_template_kwargs": _switches(request),
+    }
+    return {name: value for name, value in what.items() if value}
+
+
+def _switches(request: JSON) -> JSON:
+    switches = dict(request.get("chat_template_kwargs") or {})
+    effort = request.get("reasoning_effort")
+    if effort is not None:
+        switches = {"enable_thinking": effort != "none", **switches}
+        switches["reasoning_effort"] = effort
+    return switches
 
 
 def _rendered(message: Mapping[str, Any]) -> dict[str, Any]:

@@ -183,18 +183,3 @@ def test_extra_body_wins(backend):
 def test_no_message_is_refused(backend):
     with pytest.raises(SettingsError, match="at least one message"):
         ChatSSR(model="smollm2").invoke([])
-
-
-# --- servers -------------------------------------------------------------------------
-
-
-def test_base_url_is_refused_for_now():
-    llm = ChatSSR(model="smollm2", base_url="http://localhost:8000/v1")
-    with pytest.raises(SettingsError, match="base_url"):
-        llm.invoke("hi")
-
-
-def test_base_url_of_the_environment_is_refused_for_now(monkeypatch):
-    monkeypatch.setenv("SSR_BASE_URL", "http://localhost:8000/v1")
-    with pytest.raises(SettingsError, match="SSR_BASE_URL"):
-        ChatSSR(model="smollm2").invoke("hi")

@@ -26,6 +26,10 @@ importlib.metadata.version = missing
 from langchain_ssr import ChatSSR
 llm = ChatSSR(model="Qwen3-4B", temperature=0.5)
 """
+A_SERVER = """
+from langchain_ssr import ChatSSR
+llm = ChatSSR(model="m", base_url="http://x/v1")
+"""
 
 
 def run(code: str) -> str:
@@ -48,6 +52,7 @@ def loaded(code: str, names: list[str]) -> list[str]:
         "from langchain_ssr import ChatSSR",
         "from langchain_ssr import ChatSSR; ChatSSR(model='smollm2')",
         "from langchain_ssr import get_speculation_callback",
+        f"{A_SERVER}\nllm._backend",
     ],
 )
 def test_import_loads_nothing_heavy(code):
@@ -56,6 +61,10 @@ def test_import_loads_nothing_heavy(code):
 
 def test_bare_import_loads_no_langchain():
     assert loaded("import langchain_ssr", ["langchain_core", "pydantic"]) == []
+
+
+def test_http_client_is_loaded_by_the_first_call():
+    assert loaded(A_SERVER, ["openai"]) == []
 
 
 def test_model_can_be_built_without_vllm():
