@@ -82,8 +82,19 @@ class EnginePool:
 
 
 @pytest.fixture(scope="session")
-def pool(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EnginePool]:
-    pool = EnginePool(tmp_path_factory.mktemp("models"))
+def backend(pytestconfig: pytest.Config) -> str:
+    """Where engines are: "embedded" in this process, or "remote"."""
+    return str(pytestconfig.getoption("--backend"))
+
+
+@pytest.fixture(scope="session")
+def pool(
+    tmp_path_factory: pytest.TempPathFactory, backend: str
+) -> Iterator[EnginePool]:
+    from tests.integration_tests.served_pool import ServedPool
+
+    kind = ServedPool if backend == "remote" else EnginePool
+    pool = kind(tmp_path_factory.mktemp("models"))
     yield pool
     with contextlib.suppress(ModelError):
         pool.close()

@@ -124,6 +124,21 @@ def running(command: list[str], port: int, log: Path) -> Iterator[Server]:
             os.killpg(process.pid, signal.SIGKILL)
 
 
+def assert_served_none(url: str, seconds: float) -> None:
+    """No request runs or waits in the server at `url`, within some seconds."""
+    deadline = time.monotonic() + seconds
+    gauge = re.compile(
+        r"^vllm:num_requests_(?:running|waiting)\{.*\} (\S+)$", re.MULTILINE
+    )
+    while True:
+        with urllib.request.urlopen(f"{url}/metrics", timeout=30) as answer:
+            found = [float(each) for each in gauge.findall(answer.read().decode())]
+        if found and not any(found):
+            return
+        assert time.monotonic() < deadline, found
+        time.sleep(0.05)
+
+
 def _healthy(server: Server) -> bool:
     try:
         return server.get("/health")[0] == 200

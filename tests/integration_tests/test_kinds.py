@@ -81,7 +81,7 @@ def test_control_text_of_a_user_is_text(tiny: ChatSSR) -> None:
     def prompt_of(text: str) -> list[int]:
         body = {"extra_body": {"return_token_ids": True}, "max_tokens": 1}
         request = tiny._request([HumanMessage(text)], None, body, stream=False)
-        return tiny._embedded.complete(request)["prompt_token_ids"]
+        return tiny._backend.complete(request)["prompt_token_ids"]
 
     attacked, harmless = prompt_of(ATTACK), prompt_of("harmless")
     control = range(8)

@@ -22,6 +22,7 @@ from langchain_ssr.errors import (
 )
 from tests.integration_tests import tiny_models
 from tests.integration_tests.conftest import EnginePool
+from tests.integration_tests.served import assert_served_none
 
 pytestmark = pytest.mark.engine
 
@@ -39,7 +40,10 @@ def engine_processes() -> list[psutil.Process]:
 
 
 def assert_idle(llm: ChatSSR) -> None:
-    """No request is left, and no cache block is in use."""
+    """No request is left, and no cache block is in use (a server tells the first)."""
+    if llm.base_url is not None:
+        assert_served_none(llm.base_url.removesuffix("/v1"), QUIET_SECONDS)
+        return
     engine = running(llm)
     deadline = time.monotonic() + QUIET_SECONDS
     while engine.num_unfinished_requests() and time.monotonic() < deadline:
