@@ -10,6 +10,7 @@ from typing import Any
 import torch
 from torch.utils.data import DataLoader, IterableDataset
 
+from langchain_ssr.demo import transcription
 from langchain_ssr.demo.corpus.mixture import conversation
 from langchain_ssr.demo.rendering import encode
 
@@ -45,29 +46,39 @@ class Batches(IterableDataset[Batch]):
         seed: The stream of conversations.
         start: The first conversation.
         batch_tokens: The most tokens of a batch, filling included.
+        transcribed: Share of conversations whose place a transcription takes.
     """
 
     def __init__(
-        self, tokenizer: Any, seed: int, start: int, batch_tokens: int
+        self,
+        tokenizer: Any,
+        seed: int,
+        start: int,
+        batch_tokens: int,
+        transcribed: float = 0.0,
     ) -> None:
         """Remember where to start; conversations are made when iterated."""
         self._tokenizer, self._seed, self._start = tokenizer, seed, start
-        self._batch_tokens = batch_tokens
+        self._batch_tokens, self._transcribed = batch_tokens, transcribed
 
     def __iter__(self) -> Iterator[Batch]:
         """Yield batches; the order within a pool is random, but seeded."""
         index = self._start
         while True:
-            pool = [
-                encode(self._tokenizer, conversation(self._seed, i))
-                for i in range(index, index + _POOL)
-            ]
+            pool = [self._make(i) for i in range(index, index + _POOL)]
             rng = random.Random(f"{self._seed}/order/{index}")
             index += _POOL
             groups = self._group(sorted(pool, key=lambda row: len(row[0])))
             rng.shuffle(groups)
             for group in groups:
                 yield self._fill_up(group, index)
+
+    def _make(self, index: int) -> tuple[list[int], list[bool]]:
+        chance = random.Random(f"{self._seed}/kind/{index}").random()
+        if chance < self._transcribed:
+            drill = transcription.transcription(self._seed, index)
+            return transcription.encode(self._tokenizer, drill)
+        return encode(self._tokenizer, conversation(self._seed, index))
 
     def _group(self, rows: list[tuple[list[int], list[bool]]]) -> list[Any]:
         groups: list[list[Any]] = [[]]

@@ -178,7 +178,9 @@ def train(args: argparse.Namespace) -> Path:
         progress = load_checkpoint(out, model, optimizers)
     params = sum(parameter.numel() for parameter in model.parameters())
     print(f"{params:,} parameters, {progress.tokens:,} of {args.tokens:,} tokens done")
-    data = Batches(tokenizer, args.seed, progress.next_index, args.batch_tokens)
+    data = Batches(
+        tokenizer, args.seed, progress.next_index, args.batch_tokens, args.transcribed
+    )
     saved = started = time.monotonic()
     before, mean = progress.seconds, math.nan
     stream = iter(loader(data))
@@ -245,6 +247,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     add("--seed", type=int, default=1, help="of corpus and weights (default 1)")
     add("--lr", type=float, default=5e-3, help="peak learning rate (default 5e-3)")
     add("--decay", type=float, default=0.4, help="share with a falling rate (0.4)")
+    add("--transcribed", type=float, default=0.3, help="share of transcriptions (0.3)")
     add("--batch-tokens", type=int, default=4096, help="of a step (default 4096)")
     add("--log-every", type=int, default=20, help="steps between log lines")
     add("--save-every", type=float, default=300, help="seconds between checkpoints")
