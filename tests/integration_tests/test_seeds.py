@@ -19,7 +19,7 @@ from tests.integration_tests.test_life import assert_idle
 pytestmark = pytest.mark.engine
 
 CHUNKS: dict[str, Any] = {"max_num_batched_tokens": 40, "max_num_seqs": 8}
-LONG = "one two three four five six seven eight nine ten " * 8
+LONG = "one two three four five six seven eight nine ten " * 16
 
 
 def test_only_the_seeds_of_sampled_rows_are_there() -> None:
@@ -42,10 +42,10 @@ def test_seeds_come_back_after_an_error() -> None:
 def test_seeded_request_with_a_prompt_in_chunks(
     pool: EnginePool, *, speculation: bool
 ) -> None:
-    llm = pool.model("qwen3", engine_kwargs=CHUNKS)
+    llm = pool.model("smollm2", engine_kwargs=CHUNKS)
     seeded = llm.bind(temperature=1, speculation=speculation, max_tokens=16)
     first, again, other = (seeded.invoke(LONG, seed=seed) for seed in (7, 7, 8))
     assert first.usage_metadata["input_tokens"] > 3 * CHUNKS["max_num_batched_tokens"]
-    assert first.text == again.text
+    assert first.text == again.text != ""
     assert first.text != other.text
     assert_idle(llm)

@@ -119,7 +119,9 @@ def test_settings_change_no_answer(server: Server) -> None:
 
 
 def test_client_that_asks_for_more_is_clamped_and_told(server: Server) -> None:
-    told = report(ask(server, ssr={"max_drafts": 5, "draft_budget": 4}))
+    one_by_one = {"speculate_reasoning": False}  # so that no budget is jumped over
+    ssr = {"max_drafts": 5, "draft_budget": 4, **one_by_one}
+    told = report(ask(server, ssr=ssr))
     assert (told["reason"], told["clamped"]) == ("clamped", {"max_drafts": 2})
     assert len(told["drafts"]) == 2
 

@@ -7,13 +7,14 @@ import json
 import os
 import shlex
 import sys
-from types import ModuleType, SimpleNamespace
+from types import SimpleNamespace
 
 import pytest
 
 from langchain_ssr import models
 from langchain_ssr import serve as server
 from langchain_ssr.backends import launch
+from langchain_ssr.engine import server_command
 from langchain_ssr.errors import EngineStartError, ModelLoadError, SettingsError
 from langchain_ssr.models import QWEN3, ModelSpec
 from langchain_ssr.operator_settings import OperatorSettings
@@ -336,13 +337,17 @@ def test_who_wants_to_compile_may():
     assert "TORCH_COMPILE_DISABLE" not in build("--no-enforce-eager").environment
 
 
-def test_the_plain_line_is_the_command():
+@pytest.mark.parametrize("has_command", [True, False])
+def test_the_plain_line_is_the_command(monkeypatch, has_command):
+    monkeypatch.setattr(server, "_vllm_command_works", lambda: has_command)
     flags = ["--chat-template", "/my 'own' $template.jinja", "--api-key", "a b"]
     operator = OperatorSettings.from_json('{"draft_budget": [1, 2]}', None)
     command = build(*flags, operator=operator)
     words = shlex.split(str(command))
     assignments = [f"{k}={v}" for k, v in command.environment.items()]
-    assert words == [*assignments, "vllm", *command.arguments]
+    module = ["python", "-m", server.SERVER_MODULE, "--model", command.path]
+    start = ["vllm", "serve", command.path] if has_command else module
+    assert words == [*assignments, *start, *command.flags]
     assert words[0] == "VLLM_PLUGINS=ssr"
     assert words[-4:] == flags
 
@@ -353,18 +358,17 @@ def test_vllms_own_command_runs_in_this_process(monkeypatch):
     monkeypatch.setattr(sys, "argv", ["langchain-ssr"])
     seen = {}
 
-    def main():
-        seen.update(argv=list(sys.argv), plugins=os.environ["VLLM_PLUGINS"])
+    def run(arguments):
+        seen.update(
+            arguments=arguments, argv=list(sys.argv), plugins=os.environ["VLLM_PLUGINS"]
+        )
         raise KeyboardInterrupt
 
-    vllm = ModuleType("vllm.entrypoints.cli.main")
-    vllm.main = main
-    for name in ("vllm", "vllm.entrypoints", "vllm.entrypoints.cli"):
-        monkeypatch.setitem(sys.modules, name, ModuleType(name))
-    monkeypatch.setitem(sys.modules, "vllm.entrypoints.cli.main", vllm)
+    monkeypatch.setattr(server_command, "run", run)
     with pytest.raises(SystemExit) as caught:
         server.serve("Qwen3-4B", ["--port", "8001"], NOTHING)
     assert caught.value.code == 130
-    assert seen["argv"] == ["vllm", *build("--port", "8001").arguments]
+    assert seen["arguments"] == build("--port", "8001").arguments
+    assert seen["argv"] == ["vllm", *seen["arguments"]]
     assert seen["plugins"] == "ssr"
     assert os.environ["LANGCHAIN_SSR_OWNER"] == str(os.getpid())
