@@ -12,7 +12,7 @@ from torch.utils.data import DataLoader, IterableDataset
 
 from langchain_ssr.demo import transcription
 from langchain_ssr.demo.corpus.mixture import conversation
-from langchain_ssr.demo.rendering import encode
+from langchain_ssr.demo.rendering import encode, encode_pieces
 
 IGNORED = -100
 """The label of a token that is given, not learned."""
@@ -77,7 +77,7 @@ class Batches(IterableDataset[Batch]):
         chance = random.Random(f"{self._seed}/kind/{index}").random()
         if chance < self._transcribed:
             drill = transcription.transcription(self._seed, index)
-            return transcription.encode(self._tokenizer, drill)
+            return encode_pieces(self._tokenizer, drill)
         return encode(self._tokenizer, conversation(self._seed, index))
 
     def _group(self, rows: list[tuple[list[int], list[bool]]]) -> list[Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import Any
 
 from langchain_ssr.demo.corpus.example import Example
@@ -76,9 +77,24 @@ def encode(tokenizer: Any, example: Example) -> tuple[list[int], list[bool]]:
     Returns:
         Token ids, and for each whether it is to be learned.
     """
+    return encode_pieces(tokenizer, segments(tokenizer, example))
+
+
+def encode_pieces(
+    tokenizer: Any, pieces: Iterable[tuple[str, bool]]
+) -> tuple[list[int], list[bool]]:
+    """Encode texts one by one, each of which is to be learned or not.
+
+    Args:
+        tokenizer: A transformers tokenizer.
+        pieces: Texts, and whether each is to be learned.
+
+    Returns:
+        Token ids, and for each whether it is to be learned.
+    """
     ids: list[int] = []
     learned: list[bool] = []
-    for text, is_target in segments(tokenizer, example):
+    for text, is_target in pieces:
         piece = tokenizer.encode(text, add_special_tokens=False)
         ids += piece
         learned += [is_target] * len(piece)

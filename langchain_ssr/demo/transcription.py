@@ -11,7 +11,6 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from langchain_ssr.demo.corpus import render
 from langchain_ssr.demo.corpus.example import Draw
@@ -43,25 +42,6 @@ def transcription(seed: int, index: int) -> list[Piece]:
     for number, name in enumerate(chosen):
         pieces += [(f"# {name}\n", False), (f"{forms[name]}\n", number > 0)]
     return pieces
-
-
-def encode(tokenizer: Any, pieces: Sequence[Piece]) -> tuple[list[int], list[bool]]:
-    """Encode a drill.
-
-    Args:
-        tokenizer: A transformers tokenizer.
-        pieces: From `transcription`.
-
-    Returns:
-        Token ids, and for each whether it is to be learned.
-    """
-    ids: list[int] = []
-    learned: list[bool] = []
-    for text, is_target in pieces:
-        piece = tokenizer.encode(text, add_special_tokens=False)
-        ids += piece
-        learned += [is_target] * len(piece)
-    return ids, learned
 
 
 def _tables(draw: Draw) -> dict[str, str]:

@@ -11,7 +11,6 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -23,6 +22,7 @@ from langchain_ssr.demo.corpus.example import Example
 from langchain_ssr.demo.corpus.mixture import conversation
 from langchain_ssr.demo.prompts import PROMPTS
 from langchain_ssr.models import demo_folder
+from langchain_ssr.serve import SERVER_MODULE
 from langchain_ssr.wire.requests import REASONING_KEY
 from tests.integration_tests.conftest import HAS_DEMO, EnginePool
 
@@ -80,8 +80,8 @@ def vllm_server() -> Iterator[str]:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     command = [
-        str(Path(sys.executable).parent / "vllm"),
-        *("serve", str(demo_folder()), "--served-model-name", "demo"),
+        *(sys.executable, "-m", SERVER_MODULE),
+        *("--model", str(demo_folder()), "--served-model-name", "demo"),
         *("--host", "127.0.0.1", "--port", str(port)),
         *("--dtype", "float32", "--max-model-len", "4096", "--enforce-eager"),
         *("--kv-cache-memory-bytes", str(256 << 20)),

@@ -8,7 +8,8 @@ import json
 
 import pytest
 
-from langchain_ssr.demo.transcription import encode, transcription
+from langchain_ssr.demo.rendering import encode_pieces
+from langchain_ssr.demo.transcription import transcription
 
 DRILLS = [transcription(0, index) for index in range(300)]
 
@@ -78,5 +79,5 @@ def test_tokens_are_marked_piece_by_piece():
         def encode(self, text, **_):
             return list(map(ord, text))
 
-    ids, learned = encode(Letters(), [("ab", False), ("c", True)])
+    ids, learned = encode_pieces(Letters(), [("ab", False), ("c", True)])
     assert (ids, learned) == ([97, 98, 99], [False, False, True])
