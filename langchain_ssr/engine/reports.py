@@ -43,7 +43,7 @@ class Reports:
         self._drafts: list[tuple[int, str]] = []
         self._counted: dict[str, Any] | None = None
         self._token_ids: list[int] = []
-        self._text = ""
+        self._texts: list[str] = []
         self.last: dict[str, Any] | None = None
         """The last report for the client."""
         self.finish_reasons: dict[int, str] = {}
@@ -59,7 +59,10 @@ class Reports:
             return self.last
         try:
             texts = span_texts(
-                self.last["spans"], self._token_ids, self._text, self._tokenizer
+                self.last["spans"],
+                self._token_ids,
+                "".join(self._texts),
+                self._tokenizer,
             )
         except Exception:
             logger.warning("the texts of spans are left out", exc_info=True)
@@ -72,7 +75,7 @@ class Reports:
             async for output in self._source:
                 for one in output.outputs:
                     self._token_ids += one.token_ids  # of several: nothing is shown
-                    self._text += one.text
+                    self._texts.append(one.text)
                     if one.finish_reason is not None:
                         self.finish_reasons[one.index] = one.finish_reason
                 self._take_report(output)

@@ -98,3 +98,20 @@ async def test_a_failing_counter_does_not_cost_the_answer(caplog):
     read = Read(output([1], {"ssr": {"n": 1}}, "stop"), count=fail)
     assert len(await read.all()) == 1
     assert "not counted" in caplog.text
+
+
+async def test_spans_get_the_texts_of_all_outputs():
+    class Letters:
+        def decode(self, token_ids, **_):
+            return "".join(map(chr, token_ids))
+
+    def says(text, params=None, finish_reason=None):
+        told = output(list(map(ord, text)), params, finish_reason)
+        told.outputs[0].text = text
+        return told
+
+    spans = [["decoded", 2], ["draft_prefix", 3]]
+    read = Read(says("ab"), says("cde", {"ssr": {"spans": spans}}, "stop"))
+    read.reports._tokenizer = Letters()
+    await read.all()
+    assert read.reports.whole() == {"spans": spans, "span_texts": ["ab", "cde"]}
