@@ -23,9 +23,8 @@ def judge_data(answer: str, expected: Any) -> str | None:
         answer: The assistant message.
         expected: `format` (`"json"`, `"yaml"`, `"csv"` or `"markdown"`); `value`, JSON
             data for the first two and a list of rows of strings, the header first, for
-            the others; `raw`, whether the data has to come without a fence; and
-            `key_order`, whether the order of the keys of objects counts. The order of
-            rows and items always does.
+            the others; and `raw`, whether the data has to come without a fence. The
+            order of keys does not count, that of rows and items does.
 
     Returns:
         `None` if it is right, else the reason why not, in one line.
@@ -46,7 +45,7 @@ def judge_data(answer: str, expected: Any) -> str | None:
         found = _PARSERS[kind](text)
     except ValueError as error:
         return f"no {kind}: {' '.join(str(error).split())}"
-    return _difference(found, expected["value"], "the data", expected["key_order"])
+    return _difference(found, expected["value"], "the data")
 
 
 def judge_text(answer: str, expected: Any) -> str | None:
@@ -128,7 +127,7 @@ def _kind(value: Any) -> str:
     return "number" if isinstance(value, int | float) else type(value).__name__
 
 
-def _difference(found: Any, wanted: Any, where: str, key_order: bool) -> str | None:
+def _difference(found: Any, wanted: Any, where: str) -> str | None:
     """Say where two values differ first, or return `None`."""
     if _kind(found) != _kind(wanted):
         return f"{where} is a {_kind(found)} instead of a {_kind(wanted)}"
@@ -137,13 +136,12 @@ def _difference(found: Any, wanted: Any, where: str, key_order: bool) -> str | N
     places: list[Any] = list(range(len(wanted)))
     if isinstance(wanted, dict):
         places = list(wanted)
-        same = list(found) == places if key_order else set(found) == set(places)
-        if not same:
+        if set(found) != set(places):
             return f"{where} has the keys {list(found)} instead of {places}"
     elif len(found) != len(wanted):
         return f"{where} has {len(found)} items instead of {len(wanted)}"
     reasons = (
-        _difference(found[place], wanted[place], f"{where}[{place!r}]", key_order)
+        _difference(found[place], wanted[place], f"{where}[{place!r}]")
         for place in places
     )
     return next(filter(None, reasons), None)

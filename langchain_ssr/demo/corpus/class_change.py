@@ -16,7 +16,7 @@ class Change:
     """One change of mind.
 
     Attributes:
-        tail: The sentence at the end of the request; empty if it needs none.
+        tail: The sentence at the end of the request.
         thought: What the reasoning notices, to be read after "Wait,".
         apply: Makes the class after the change from the class before it.
         keys: The fields that it is about, `STYLE` or `NO_FIELD`; two changes of one
@@ -24,6 +24,8 @@ class Change:
         after: The first step of the reasoning that it can follow: 0 is the class as a
             whole, then come the fields, then the methods.
         before: The class as the reasoning plans it first.
+        at_once: Whether it is noticed right there. A tiny model finds the next item
+            after the last one; a name that changes later breaks that chain.
     """
 
     tail: str
@@ -32,3 +34,4 @@ class Change:
     keys: frozenset[int]
     after: int
     before: ClassSpec
+    at_once: bool = False

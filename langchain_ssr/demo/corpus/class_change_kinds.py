@@ -121,9 +121,8 @@ def _rename_method(draw: Draw, spec: ClassSpec) -> Change | None:
         return old.with_method(index, name=new)
 
     step = _method_step(spec, index)
-    return Change(
-        tail, thought, apply, frozenset(method.keys or {NO_FIELD}), step, spec
-    )
+    keys = frozenset(method.keys or {NO_FIELD})
+    return Change(tail, thought, apply, keys, step, spec, at_once=True)
 
 
 def _rename_field(draw: Draw, spec: ClassSpec) -> Change | None:
@@ -147,8 +146,8 @@ def _rename_field(draw: Draw, spec: ClassSpec) -> Change | None:
         renamed = dataclasses.replace(old.field(field.key), name=new + suffix, stem=new)
         return old.with_field(renamed)
 
-    step = _field_step(spec, field)
-    return Change(tail, thought, apply, frozenset({field.key}), step, spec)
+    keys, step = frozenset({field.key}), _field_step(spec, field)
+    return Change(tail, thought, apply, keys, step, spec, at_once=True)
 
 
 def _clash(draw: Draw, spec: ClassSpec) -> Change | None:
@@ -177,7 +176,8 @@ def _clash(draw: Draw, spec: ClassSpec) -> Change | None:
 
     # All fields: none of them may be renamed at the same time.
     keys = frozenset(field.key for field in spec.fields)
-    return Change(tail, thought, apply, keys, _method_step(spec, index), before)
+    step = _method_step(spec, index)
+    return Change(tail, thought, apply, keys, step, before, at_once=True)
 
 
 def _new_default(draw: Draw, spec: ClassSpec) -> Change | None:
@@ -256,34 +256,6 @@ def _style(draw: Draw, spec: ClassSpec) -> Change | None:
     return Change(draw.pick(*tails), thought, apply, frozenset({STYLE}), 0, before)
 
 
-def _order(draw: Draw, spec: ClassSpec) -> Change | None:
-    """A field without default must not follow one with a default."""
-    fields = list(spec.fields)
-    draw.rng.shuffle(fields)
-    late = [
-        (first, second)
-        for index, first in enumerate(fields)
-        for second in fields[index + 1 :]
-        if first.default is not None and second.default is None
-    ]
-    if not late:
-        return None
-    first, second = late[0]
-    before = dataclasses.replace(spec, fields=tuple(fields))
-
-    def apply(old: ClassSpec) -> ClassSpec:
-        ordered = sorted(old.fields, key=lambda field: field.default is not None)
-        return dataclasses.replace(old, fields=tuple(ordered))
-
-    order = ", ".join(f"`{field.name}`" for field in apply(before).fields)
-    thought = (
-        f"`{second.name}` has no default, but it comes after `{first.name}`, which has "
-        f"one. Python does not allow that. The order of the fields becomes {order}."
-    )
-    keys = frozenset(field.key for field in spec.fields)
-    return Change("", thought, apply, keys, len(fields), before)
-
-
 MAKERS = (
     _to_set,
     _to_set,
@@ -295,6 +267,5 @@ MAKERS = (
     _new_default,
     _to_float,
     _style,
-    _order,
 )
 """Each makes a change of its kind, or None if the class does not allow it."""

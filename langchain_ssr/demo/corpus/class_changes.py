@@ -1,7 +1,6 @@
 """Changes of mind: what a request says at its end and the reasoning overlooks first.
 
-A change is determined by the request, so the final decision can be judged. The one
-without a sentence in the request, the order of the fields, follows from Python itself.
+A change is determined by the request, so the final decision can be judged.
 """
 
 from __future__ import annotations

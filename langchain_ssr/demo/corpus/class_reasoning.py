@@ -51,7 +51,6 @@ def _style_thought(spec: ClassSpec, wish: Wish) -> str:
 def _changed_lines(old: ClassSpec, new: ClassSpec, steps: int) -> list[str]:
     """Return the lines of the first `steps` decisions that a change makes differ."""
     known = set(decisions(old))
-    # Fields may have moved, so it is the content that counts, not the place.
     return [line for line in decisions(new)[:steps] if line not in known]
 
 
@@ -85,7 +84,7 @@ def _places(draw: Draw, changes: list[Change], last: int) -> list[tuple[int, Cha
     found = []
     for change in changes:
         place = draw.pick(change.after, last, draw.rng.randint(change.after, last))
-        found.append((place, change))
+        found.append((change.after if change.at_once else place, change))
     return sorted(found, key=lambda pair: pair[0])
 
 

@@ -23,7 +23,6 @@ from langchain_ssr.demo.corpus.wording import (
     ticks,
 )
 
-_MOST_SHUFFLED = 6
 _ORDERS = (
     "Write a {t} configuration for {w}.",
     "Write the {t} configuration of {w}.",
@@ -72,22 +71,12 @@ class _Task:
 
 def _draw_task(draw: Draw) -> _Task:
     config = draw_config(draw)
-    if len(config) <= _MOST_SHUFFLED and draw.chance(0.3):
-        places = draw.rng.sample(range(len(config)), len(config))
-        config = tuple(
-            dataclasses.replace(setting, place=place)
-            for setting, place in zip(config, places, strict=True)
-        )
     early = late = 0
     if draw.chance(0.5):
         early, late = draw.pick((1, 0), (1, 0), (0, 1), (0, 1), (1, 1), (0, 2))
     changes = draw_config_changes(draw, config, early + late)
     target = draw.pick("json", "yaml")
     return _Task(target, config, changes[:early], changes[early:], draw_layout(draw))
-
-
-def _in_order(config: Config) -> list[Setting]:
-    return sorted(config, key=lambda setting: setting.place)
 
 
 def _groups(config: Config) -> dict[str, list[Setting]]:
@@ -113,7 +102,7 @@ def _told(draw: Draw, config: Config) -> str:
         "In `{}`, ", "In the section `{}`, ", "For `{}`, ", "Under `{}`, "
     )
     sentences = []
-    for setting in _in_order(config):
+    for setting in config:
         where = style.format(setting.section) if setting.section else "At the top, "
         sentences.append(f"{where}{requirement(draw, setting)}.")
     return draw.pick(" ", "\n").join(sentences)
@@ -127,8 +116,7 @@ def _request(draw: Draw, task: _Task) -> str:
     )
     if task.layout.raw:
         first += f" {task.layout.request(task.name)}"
-    grouped = all(s.place == index for index, s in enumerate(task.config))
-    tell = _bulleted if grouped and draw.chance(0.5) else _told
+    tell = _bulleted if draw.chance(0.5) else _told
     end = [f"{draw.pick(*EARLY_CUES)}{change.sentence}." for change in task.early]
     end += [f"{draw.pick(*LATE_CUES)}{change.sentence}." for change in task.late]
     if not end and draw.chance(0.2):
@@ -172,7 +160,7 @@ def _reasoning(draw: Draw, task: _Task, decisions: tuple[str, ...]) -> str:
     ]
     lines += [noticed(draw, c.sentence, c.conclusion) for c in task.early]
     lines.append(draw.pick("Setting by setting:", "Now the settings:"))
-    for number, setting in enumerate(_in_order(task.before_walk()), 1):
+    for number, setting in enumerate(task.before_walk(), 1):
         where = f"in `{setting.section}`" if setting.section else "at the top"
         lines.append(f"{number}. {where}, `{setting.key}` {setting.reading()}.")
     lines += [noticed(draw, c.sentence, c.conclusion) for c in task.late]
@@ -208,7 +196,6 @@ def make_config(draw: Draw) -> Example:
         "format": task.target,
         "value": value,
         "raw": task.layout.raw,
-        "key_order": False,
     }
     return conversation(
         draw,

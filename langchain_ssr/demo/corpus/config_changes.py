@@ -111,20 +111,6 @@ def _flip(draw: Draw, config: Config, taken: frozenset[str]) -> ConfigChange | N
     )
 
 
-def _drop(draw: Draw, config: Config, taken: frozenset[str]) -> ConfigChange | None:
-    old = _choose(draw, config, taken)
-    if old is None or sum(s.section == old.section for s in config) == 1:
-        return None
-    sentence = draw.pick(
-        f"leave out `{old.key}`",
-        f"drop `{old.key}`",
-        f"omit `{old.key}`",
-        f"remove `{old.key}`",
-    )
-    config = _replace(config, old, None)
-    return ConfigChange("drop", sentence, f"So `{old.path}` goes.", config, (old.key,))
-
-
 def _string(draw: Draw, config: Config, taken: frozenset[str]) -> ConfigChange | None:
     old = _choose(draw, config, taken, "int float")
     if old is None:
@@ -160,32 +146,12 @@ def _extend(draw: Draw, config: Config, taken: frozenset[str]) -> ConfigChange |
     )
 
 
-def _move(draw: Draw, config: Config, taken: frozenset[str]) -> ConfigChange | None:
-    old = _choose(draw, config, taken)
-    if old is None or sum(s.section == old.section for s in config) == 1:
-        return None
-    others = [s.section for s in config if s.section not in {old.section, ""}]
-    if not others:
-        return None
-    section = draw.pick(*others)
-    new = dataclasses.replace(old, section=section)
-    sentence = draw.pick(
-        f"move `{old.key}` to `{section}`",
-        f"put `{old.key}` into `{section}`",
-    )
-    conclusion = f"So `{old.path}` becomes `{new.path}`."
-    config = (*_replace(config, old, None), new)
-    return ConfigChange("move", sentence, conclusion, config, (old.key,))
-
-
 _CHANGES: list[tuple[_Make, int]] = [
     (_rename, 5),
     (_correct, 5),
     (_flip, 3),
-    (_drop, 4),
     (_string, 3),
     (_extend, 5),
-    (_move, 3),
 ]
 
 

@@ -93,8 +93,8 @@ def _draw_task(draw: Draw) -> _Task:
     early = late = 0
     if draw.chance(0.5):
         early, late = draw.pick((1, 0), (1, 0), (0, 1), (0, 1), (1, 1))
-    # Three changes of different kinds can be found for every table.
-    known = min(known, 3 - early - late)
+    # A table of two columns has no room for more.
+    known = min(known, 2 - early - late)
     changes = draw_changes(
         draw, table, known + early + late, typed=target in {"json", "yaml"}
     )
@@ -155,7 +155,6 @@ def _types(table: Table, target: Format) -> list[str]:
     words = {
         "int": "a number",
         "float": "a number",
-        "bool": "`true` or `false`",
         "date": "a date, so a string with quotes",
         "text": "a string with quotes",
     }
@@ -181,7 +180,6 @@ def _decisions(task: _Task) -> tuple[str, ...]:
     lines += [
         f"- keys: {ticks(table.keys)}",
         f"- rows: {len(table.rows)}",
-        f"- order: {table.order}",
     ]
     for number, row in enumerate(table.rows, 1):
         values = render.literals(table, row, task.target)
@@ -238,7 +236,6 @@ def make_table(draw: Draw) -> Example:
         "format": target,
         "value": table.values() if target in {"json", "yaml"} else table.grid(),
         "raw": task.layout.raw,
-        "key_order": table.key_order,
     }
     return conversation(
         draw,

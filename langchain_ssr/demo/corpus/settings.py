@@ -37,14 +37,12 @@ class Setting:
         key: The key, which no other setting of the configuration has.
         kind: The type; a `"text"` is a number that is to stay a string.
         items: The value as text; several if it is a list.
-        place: Where the request requires it, from 0.
     """
 
     section: str
     key: str
     kind: SettingKind
     items: tuple[str, ...]
-    place: int
 
     @property
     def path(self) -> str:
@@ -119,14 +117,14 @@ def draw_config(draw: Draw) -> Config:
         + [draw.rng.randrange(len(sections)) for _ in range(count - len(sections))]
     )
     settings = []
-    for index, place in enumerate(places):
+    for place in places:
         kind: SettingKind = draw.pick(
             "str", "str", "int", "int", "int", "float", "bool", "bool", "list"
         )
         key = draw_key(draw, kind, taken)
         taken.add(key)
         value = draw_value(draw, kind)
-        settings.append(Setting(sections[place], key, kind, value, index))
+        settings.append(Setting(sections[place], key, kind, value))
     return tuple(settings)
 
 

@@ -144,7 +144,7 @@ def _invent(draw: Draw) -> _Task:
     arguments = []
     for name in names:
         label = name.replace("_", " ")
-        optional = name == skipped or draw.chance(0.15)
+        optional = name == skipped
         described = draw.pick("", f"the {label} of the {genre}", f"{label} to use")
         parameter = Parameter(name, "string", described, required=not optional)
         arguments.append(_invented(parameter, topic, skip=name == skipped))

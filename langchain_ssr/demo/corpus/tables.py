@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from typing import Any, Literal
 
 from langchain_ssr.demo.corpus.example import Draw
@@ -11,8 +12,6 @@ Kind = Literal["name", "str", "int", "float", "bool", "date", "text"]
 """The type of a column: `"name"` names the rows; `"text"` keeps numbers as strings."""
 
 _LIGHTEST, _HEAVIEST = 80, 260
-SORTABLE_ROWS = 4
-"""The most rows that a request may ask to sort; more are too hard for a tiny model."""
 
 _FIRST_KEYS = (
     *("name", "item", "product", "title", "label"),
@@ -25,8 +24,6 @@ _USUAL_KEYS: dict[Kind, str] = {
     "order_number unit_count user_id",
     "float": "price weight rate score height width cost distance unit_price "
     "total_weight net_cost average_score",
-    "bool": "active available open paid new ready public checked in_stock "
-    "is_member on_sale",
     "date": "date start end due birthday created updated start_date due_date "
     "last_visit",
 }
@@ -48,26 +45,17 @@ class Table:
     Attributes:
         columns: The columns; one of them names the rows and has distinct cells.
         rows: The cells of each row, spelled as in the request.
-        order: What decides the order of the rows, in words.
         root: The key that the list of rows is put under; empty if none.
-        key_order: Whether the request asks for an order of the keys.
     """
 
     columns: tuple[Column, ...]
     rows: tuple[tuple[str, ...], ...]
-    order: str = "as given"
     root: str = ""
-    key_order: bool = False
 
     @property
     def keys(self) -> list[str]:
         """The keys in order."""
         return [column.key for column in self.columns]
-
-    @property
-    def name_index(self) -> int:
-        """Where the column is that names the rows."""
-        return [column.kind for column in self.columns].index("name")
 
     def cells(self, index: int) -> list[str]:
         """The cells of one column, from the first row to the last."""
@@ -149,13 +137,9 @@ def draw_key(draw: Draw, kind: Kind, taken: list[str]) -> str:
 
 def _draw_cells(draw: Draw, kind: Kind, count: int) -> list[str]:
     if kind == "int":
-        if count <= SORTABLE_ROWS and draw.chance(0.8):
-            return [str(digit) for digit in draw.rng.sample(range(1, 10), count)]
         return [draw_whole(draw) for _ in range(count)]
     if kind == "float":
         return [draw_decimal(draw) for _ in range(count)]
-    if kind == "bool":
-        return [draw.pick("yes", "no") for _ in range(count)]
     if kind == "date":
         return [draw_date(draw) for _ in range(count)]
     source = draw.pick("person", "place", "word", "word", "pair")
@@ -174,9 +158,7 @@ def _draw_columns(draw: Draw, width: int) -> list[Column]:
     first: str = draw.pick(*_FIRST_KEYS) if draw.chance(0.7) else draw.words.word()
     columns = [Column(first, "name")]
     for _ in range(width - 1):
-        kind: Kind = draw.pick(
-            "str", "int", "int", "int", "float", "float", "bool", "date"
-        )
+        kind: Kind = draw.pick("str", "str", "int", "int", "float", "float", "date")
         key = draw_key(draw, kind, [column.key for column in columns])
         columns.append(Column(key, kind))
     return columns
@@ -194,7 +176,10 @@ def _weight(columns: list[Column], cells: list[list[str]]) -> float:
 
 
 def draw_table(draw: Draw, *, spaced: bool) -> Table:
-    """Draw a table of 3 to 8 rows and 2 to 5 columns.
+    """Draw a table of 3 to 8 rows and 2 to 5 columns, in which no cell occurs twice.
+
+    A tiny model finds a cell by the one before it. Where that one occurs twice, it
+    would have to count rows.
 
     Args:
         draw: The choices.
@@ -208,7 +193,8 @@ def draw_table(draw: Draw, *, spaced: bool) -> Table:
         columns = _draw_columns(draw, width)
         cells = [_draw_names(draw, rows)]
         cells += [_draw_cells(draw, column.kind, rows) for column in columns[1:]]
-        if _LIGHTEST <= _weight(columns, cells) <= _HEAVIEST:
+        distinct = len(set(itertools.chain(*cells))) == rows * width
+        if distinct and _LIGHTEST <= _weight(columns, cells) <= _HEAVIEST:
             break
     if spaced:
         columns = [Column(c.key.replace("_", " "), c.kind) for c in columns]

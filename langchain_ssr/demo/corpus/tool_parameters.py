@@ -46,12 +46,12 @@ def main_parameter(draw: Draw, of: str, others: list[Parameter]) -> Parameter:
 
 
 def extra_parameters(draw: Draw, count: int) -> list[Parameter]:
-    """Draw parameters with different names, some of them optional."""
+    """Draw parameters with different names, the optional ones at the end."""
     found: dict[str, Parameter] = {}
     while len(found) < count:
         parameter = _extra_parameter(draw)
         found.setdefault(parameter.name, parameter)
-    return list(found.values())
+    return sorted(found.values(), key=lambda parameter: not parameter.required)
 
 
 def _extra_parameter(draw: Draw) -> Parameter:
@@ -67,7 +67,7 @@ def _extra_parameter(draw: Draw) -> Parameter:
         "", "", f"The {label}.", f"The {label} to use.", f"The {label}, {A_TYPE[kind]}."
     )
     items = draw.pick("string", "integer") if sort == "array" else "string"
-    required = draw.chance(0.5)
+    required = draw.chance(0.65)
     default = None
     if not required and draw.chance(0.4):
         default = _default(draw, sort, options)

@@ -97,7 +97,8 @@ def common_plan(draw: Draw, kind: Kind, verb: str, snake: str) -> Plan:
     link = draw.pick("of", "of", "for", "in", "at")
     if of:
         main = main_parameter(draw, of, parameters)
-        parameters.insert(draw.rng.randint(0, len(parameters)), main)
+        num_required = sum(parameter.required for parameter in parameters)
+        parameters.insert(draw.rng.randint(0, num_required), main)
         if draw.chance(0.3):
             rival = _twin(draw, f"{verb}_{snake}", f"{described} {link} ", main, of)
             rivals = (rival,)
