@@ -6,6 +6,8 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
+import itertools
+
 from langchain_ssr.demo.batches import IGNORED  # noqa: E402
 from langchain_ssr.demo.drills import (  # noqa: E402
     STEPS,
@@ -75,5 +77,5 @@ def test_items_keep_their_order_between_other_signs():
             assert known[0] == 0
             assert all(
                 later - earlier == 1 or later == 0
-                for earlier, later in zip(known, known[1:], strict=False)
+                for earlier, later in itertools.pairwise(known)
             )
