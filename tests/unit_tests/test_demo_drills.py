@@ -1,12 +1,11 @@
 """The drills ask for what can be known, and for nothing else."""
 
+import itertools
 import random
 
 import pytest
 
 torch = pytest.importorskip("torch")
-
-import itertools
 
 from langchain_ssr.demo.batches import IGNORED  # noqa: E402
 from langchain_ssr.demo.drills import (  # noqa: E402
