@@ -235,7 +235,7 @@ def run_shell(block: Block) -> None:
     """
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     done = subprocess.run(
-        ["bash", "-euo", "pipefail", "-c", block.code],
+        ["bash", "-euo", "pipefail", "-c", block.code],  # noqa: S607 - by PATH
         check=False,
         env={**os.environ, "PATH": path},
         stdout=subprocess.PIPE,
