@@ -84,7 +84,9 @@ class SSRServingChat(OpenAIServingChat):
     ) -> AsyncGenerator[str, None] | ChatCompletionResponse | ErrorResponse:
         """Check the settings, then answer as vLLM does."""
         xargs = dict(request.vllm_xargs or {})
-        named = self._checked(xargs[KEY]) if KEY in xargs else {"asked": False}
+        named: dict[str, Any] = {"asked": False}
+        if KEY in xargs:
+            named = self._checked(xargs[KEY])
         given = (request.model_extra or {}).get(PREDICTION)  # as OpenAI's clients do
         if given is not None and PREDICTION_TOKENS not in named:
             named[PREDICTION_TOKENS] = self._predicted(given)

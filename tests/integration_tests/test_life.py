@@ -40,7 +40,7 @@ def engine_processes() -> list[psutil.Process]:
 
 
 def assert_idle(llm: ChatSSR) -> None:
-    """No request is left, and no cache block is in use (a server tells the first)."""
+    """No request is left, and no cache block is in use."""
     if llm.base_url is not None:
         assert_served_none(llm.base_url.removesuffix("/v1"), QUIET_SECONDS)
         return
