@@ -94,16 +94,13 @@ def environment() -> dict[str, str]:
 
 
 @contextlib.contextmanager
-def running(
-    command: list[str], port: int, log: Path, **variables: str
-) -> Iterator[Server]:
+def running(command: list[str], port: int, log: Path) -> Iterator[Server]:
     """Start a server, wait until it answers, and end it.
 
     Args:
         command: What starts it.
         port: Where it will listen.
         log: Where it writes to.
-        variables: Environment variables for it.
     """
     with log.open("wb") as output:
         process = subprocess.Popen(
@@ -111,7 +108,7 @@ def running(
             stdout=output,
             stderr=subprocess.STDOUT,
             start_new_session=True,
-            env={**environment(), **variables},
+            env=environment(),
             cwd=log.parent,
         )
     server = Server(process, f"http://127.0.0.1:{port}", log)
@@ -139,15 +136,19 @@ def assert_served_none(url: str, seconds: float) -> None:
         seconds: How long that may take.
     """
     deadline = time.monotonic() + seconds
+    while (left := num_requests(url)) or blocks_in_use(url):
+        assert time.monotonic() < deadline, (left, blocks_in_use(url))
+        time.sleep(0.05)
+
+
+def num_requests(url: str) -> int:
+    """Return how many requests ran or waited in a server, drafts included."""
     gauge = re.compile(
         r"^vllm:num_requests_(?:running|waiting)\{.*\} (\S+)$", re.MULTILINE
     )
-    while True:
-        found = [float(each) for each in gauge.findall(_metrics(url))]
-        if found and not any(found) and not blocks_in_use(url):
-            return
-        assert time.monotonic() < deadline, (found, blocks_in_use(url))
-        time.sleep(0.05)
+    found = gauge.findall(_metrics(url))
+    assert found, "the server tells no number of requests"
+    return int(sum(map(float, found)))
 
 
 def blocks_in_use(url: str) -> int:
