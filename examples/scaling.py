@@ -5,7 +5,7 @@
 
 Each client holds a conversation of its own, and names it in the request's field `user`,
 by which the router keeps it on one server, where its prefix is cached. After a while
-one server is killed. The router tries the other one, and a client whose answer was lost
+the busier server is killed. The router tries the other one, and a client whose answer was lost
 on the way asks again. `--print-commands` shows how servers and router are started.
 """
 
@@ -140,8 +140,8 @@ class Load:
 
         Args:
             questions: How many were asked.
-            answered: How many answers each server says it gave, the killed one first.
-                A server also counts answers that were lost on their way.
+            answered: How many answers each server says it gave. It also counts those
+                that were lost on their way.
         """
         return {
             "questions": questions,
@@ -175,7 +175,7 @@ class Conversations:
         """Ask a client's next question; return how much of its prompt was cached.
 
         Args:
-            client: The client's number; its conversation is named after it.
+            client: Its number, after which its conversation is named.
             turn: Which question it is.
         """
         said = self._said.setdefault(client, [])
@@ -252,31 +252,34 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
     """Start all, ask, kill, and report."""
     ports = [free_port() for _ in range(SERVERS)]
     port, questions = free_port(), arguments.clients * arguments.turns
-    load, answered = Load(), [0] * SERVERS
+    load, answered, alive = Load(), [0] * SERVERS, list(range(SERVERS))
     with contextlib.ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        servers = [
-            stack.enter_context(  # one after the other: starts slow each other down
-                running(
-                    server_command(arguments.model, each, arguments.kv_cache_mib),
-                    each,
-                    folder / f"server-{each}",
-                )
-            )
-            for each in ports
+
+        def start(command: list[str], at: int) -> subprocess.Popen:
+            return stack.enter_context(running(command, at, folder / f"log-{at}"))
+
+        servers = [  # one after the other: starts slow each other down
+            start(server_command(arguments.model, at, arguments.kv_cache_mib), at)
+            for at in ports
         ]
-        command = router_command(arguments.router, ports, port, free_port())
-        stack.enter_context(running(command, port, folder / "router"))
+        start(router_command(arguments.router, ports, port, free_port()), port)
+
+        def look(number: int) -> None:
+            metrics = get(f"http://127.0.0.1:{ports[number]}/metrics")
+            answered[number] = count_answers(metrics)
 
         async def kill() -> None:
-            answered[0] = count_answers(get(f"http://127.0.0.1:{ports[0]}/metrics"))
-            os.killpg(servers[0].pid, signal.SIGKILL)
+            for number in range(SERVERS):
+                look(number)
+            busiest = answered.index(max(answered))
+            alive.remove(busiest)
+            os.killpg(servers[busiest].pid, signal.SIGKILL)
 
-        name = json.loads(get(f"http://127.0.0.1:{ports[0]}/v1/models"))
-        clients = Conversations(
-            f"http://127.0.0.1:{port}/v1", str(name["data"][0]["id"])
-        )
-        start = time.monotonic()
+        models = json.loads(get(f"http://127.0.0.1:{ports[0]}/v1/models"))
+        name = str(models["data"][0]["id"])
+        clients = Conversations(f"http://127.0.0.1:{port}/v1", name)
+        began = time.monotonic()
         asyncio.run(
             load.run(
                 clients.ask,
@@ -286,9 +289,9 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
                 kill_after=max(1, questions // 3),
             )
         )
-        seconds = time.monotonic() - start
-        for number, each in enumerate(ports[1:], 1):
-            answered[number] = count_answers(get(f"http://127.0.0.1:{each}/metrics"))
+        seconds = time.monotonic() - began
+        for number in alive:
+            look(number)
     return {**load.report(questions, answered), "seconds": round(seconds, 1)}
 
 
