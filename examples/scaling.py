@@ -5,8 +5,8 @@
 
 Each client holds a conversation of its own, and names it in the request's field `user`,
 by which the router keeps it on one server, where its prefix is cached. After a while
-the busier server is killed. The router tries the other one, and a client whose answer was lost
-on the way asks again. `--print-commands` shows how servers and router are started.
+the busier server is killed. The router tries the other one, and a client whose answer
+was lost on the way asks again. `--print-commands` shows how all is started.
 """
 
 from __future__ import annotations
