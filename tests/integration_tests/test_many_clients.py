@@ -203,12 +203,14 @@ MARKERS = ("<think>", "</think>")
 
 async def hear(llm: ChatSSR, number: int) -> str:
     """Ask in one's own letters; return all that is heard: answer, drafts, spans."""
-    ids = range(tiny_models.TEXT + EACH * number, tiny_models.TEXT + EACH * number + 3)
+    first = tiny_models.TEXT + EACH * number
+    ids = range(first, first + EACH)
     call = {
         "enable_thinking": True,
         "thinking_budget": 60,
         "max_tokens": 120,
         "draft_budget": 8,
+        "speculate_reasoning": False,  # so that there is time to hear of a draft
         "speculation_stats": "detailed",
         "stream_drafts": True,
         "prediction": letters_of(number) * 10,
