@@ -38,8 +38,15 @@ def pytest_configure() -> None:
         pytest.exit(str(error), returncode=4)
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(
+    config: pytest.Config, items: list[pytest.Item]
+) -> None:
     """Put tests of the same engine together, in files that tell (`engine_of`)."""
+    if config.getoption("--backend") == "remote":
+        skip = pytest.mark.skip(reason="about an engine in this process")
+        for item in items:
+            if item.get_closest_marker("embedded"):
+                item.add_marker(skip)
     files = {path: number for number, path in enumerate(item.path for item in items)}
 
     def place(item: pytest.Item) -> tuple[int, str]:
