@@ -70,8 +70,8 @@ def problems(
             if same and mode["num_same_output"] < mode["num_compared"]:
                 differ = mode["num_compared"] - mode["num_same_output"]
                 found.append(
-                    f"{workload}, {name}: {differ} outputs are not "
-                    f"{figures['baseline']}'s"
+                    f"{workload}, {name}: {differ} of {mode['num_compared']} outputs "
+                    f"are not those of {figures['baseline']}"
                 )
             if same and not mode["num_compared"]:
                 found.append(f"{workload}, {name}: nothing to compare with")

@@ -143,7 +143,7 @@ def test_names_the_package_that_is_missing(command, monkeypatch, capsys):
     ("text", "problem"),
     [
         ("[]", "has 0 tasks"),
-        ("{", "cannot read"),
+        ("{", "is not JSON"),
         ("[1]", "not ClassEval"),
         ("{}", "not ClassEval|cannot"),
     ],
