@@ -87,9 +87,10 @@ class ChatAsker:
         """Describe the engine, without the place of the model's files."""
         told = self._llm.engine_info()
         if told["device"] == "cuda":
-            import torch
+            # vLLM asks the driver; torch would take the GPU into this process.
+            from vllm.platforms import current_platform
 
-            told = {**told, "gpu": torch.cuda.get_device_name()}
+            told = {**told, "gpu": current_platform.get_device_name()}
         return {name: value for name, value in told.items() if name != "path"}
 
 
@@ -97,7 +98,7 @@ def merged(chunks: Sequence[AIMessageChunk]) -> AIMessageChunk:
     """Put a stream's chunks together, after the clock has stopped."""
     whole, *others = chunks
     if others:
-        whole = whole + others  # type: ignore[assignment, operator]
+        whole = whole + others
     return whole
 
 

@@ -31,6 +31,7 @@ code.
 ```python
 {prompt}
 ```"""
+_TITLES = {"humaneval": "HumanEval", "classeval": "ClassEval"}
 _SECONDS = 30.0
 _CHILD = Path(tests_child.__file__)
 _FENCE = re.compile(r"^```[ \t]*\w*[ \t]*\n(.*?)^```", re.DOTALL | re.MULTILINE)
@@ -70,7 +71,7 @@ def classeval(path: Path, num: int | None = None) -> list[Item]:
     """
     tasks = read_json(path)
     if not isinstance(tasks, list):
-        raise FormatError(path, "a list of tasks", "the file holds something else")
+        raise FormatError(path, "ClassEval", "it is not a list of tasks")
     return _items("classeval", path, tasks[:num], classeval_prompt, _judge_classeval)
 
 
@@ -99,7 +100,8 @@ def _items(
             for task in tasks
         ]
     except (TypeError, KeyError, AttributeError) as error:
-        raise FormatError(path, workload, f"{type(error).__name__}: {error}") from error
+        problem = f"{type(error).__name__}: {error}"
+        raise FormatError(path, _TITLES[workload], problem) from error
 
 
 def code_of(answer: str) -> str:

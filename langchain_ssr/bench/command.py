@@ -24,9 +24,6 @@ class Check(enum.StrEnum):
     OVERHEAD = "overhead"
 
 
-_File = Annotated[Path | None, typer.Option(exists=True, dir_okay=False)]
-
-
 def bench(  # noqa: PLR0917 - a command line has many options
     check: Annotated[
         Check | None, typer.Option(help="Measure only what SSR costs where it is idle.")

@@ -73,7 +73,7 @@ def messages_to_json(messages: Sequence[BaseMessage]) -> list[dict[str, Any]]:
 
     The API's `reasoning` stands under the name that LangChain keeps.
     """
-    wire = messages_to_wire(messages)
+    wire = messages_to_wire(messages, media=True)
     for message in wire:
         if "reasoning" in message:
             message[REASONING_KEY] = message.pop("reasoning")

@@ -101,9 +101,9 @@ def test_classeval_runs_its_tests(file, task, code, score, why):
 @pytest.mark.parametrize(
     ("reader", "data", "problem"),
     [
-        (humaneval, [{"task_id": "x"}], "is not humaneval: KeyError: 'entry_point'"),
-        (classeval, [[1]], "is not classeval: TypeError"),
-        (classeval, [{}], "is not classeval: KeyError"),
+        (humaneval, [{"task_id": "x"}], "is not HumanEval: KeyError: 'entry_point'"),
+        (classeval, [[1]], "is not ClassEval: TypeError"),
+        (classeval, [{}], "is not ClassEval: KeyError"),
     ],
 )
 def test_files_of_another_form_are_refused(file, reader, data, problem):
