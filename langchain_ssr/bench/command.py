@@ -192,7 +192,7 @@ def _run_shard(options: Any, out: Path, shard: tuple[int, int]) -> None:
     store.settle(fixed_settings(options), plan.modes)
     with _progress(plan.size) as progress:
         open_engine = engines_of(options.model, options.engine_kwargs)
-        store.describe(run(plan, store, open_engine, progress))
+        run(plan, store, open_engine, progress)
 
 
 def _run(options: Any, out: Path, workers: int) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -16,6 +17,7 @@ from langchain_ssr.errors import SettingsError
 from langchain_ssr.settings import SpeculationSettings, merge_call_settings, suggest
 
 BASELINE = "plain"
+_NAME = re.compile(r"[\w.@-]+")
 INSTALL_ARCTIC = "pip install arctic-inference==0.3.0"
 NGRAM = {"method": "ngram", "num_speculative_tokens": 5, "prompt_lookup_max": 4}
 """As vLLM's documentation has it."""
@@ -123,7 +125,7 @@ def parse_mode(text: str) -> Mode:
         config = json.loads(given)
     except ValueError as error:
         raise SettingsError(f"--mode {name}: no JSON ({error})") from error
-    if not name or not isinstance(config, dict) or not config:
+    if not (_NAME.fullmatch(name) and isinstance(config, dict) and config):
         raise SettingsError(f"--mode {text!r} is not of the form NAME={{...}}")
     if config.keys() <= SpeculationSettings.canonical_names().keys():
         merge_call_settings(config)

@@ -59,9 +59,7 @@ class Plan:
         return list(groups.values())
 
 
-def run(
-    plan: Plan, store: Store, open_engine: OpenEngine, progress: Progress
-) -> dict[str, dict[str, Any]]:
+def run(plan: Plan, store: Store, open_engine: OpenEngine, progress: Progress) -> None:
     """Measure what is missing.
 
     Args:
@@ -69,11 +67,7 @@ def run(
         store: Where it is kept.
         open_engine: Starts an engine.
         progress: Told of each answer, also of those that were there.
-
-    Returns:
-        What each engine that was started says of itself, by mode.
     """
-    engines: dict[str, dict[str, Any]] = {}
     for number in range(plan.rounds):
         for modes in plan.groups():
             missing = []
@@ -90,14 +84,16 @@ def run(
                     key: _started(plan, running.enter_context(open_engine(engine)))
                     for key, engine in wanted.items()
                 }
-                for mode in modes:
-                    if mode.engine.key in askers:
-                        engines[mode.name] = askers[mode.engine.key].info()
+                told = {
+                    mode.name: askers[mode.engine.key].info()
+                    for mode in modes
+                    if mode.engine.key in askers
+                }
+                store.describe(told)
                 for item, mode in missing:
                     record = _measure(plan, askers[mode.engine.key], item, mode, number)
                     store.add(record)
                     progress(_line(record))
-    return engines
 
 
 def _turns(

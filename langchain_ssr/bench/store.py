@@ -118,10 +118,9 @@ class Store:
 
     def describe(self, engines: Mapping[str, Mapping[str, Any]]) -> None:
         """Keep what engines say of themselves, by mode."""
-        if engines:
-            before = read_json(self._engines) if self._engines.exists() else {}
-            text = json.dumps({**before, **engines}, indent=2) + "\n"
-            self._engines.write_text(text, encoding="utf-8")
+        before = read_json(self._engines) if self._engines.exists() else {}
+        text = json.dumps({**before, **engines}, indent=2) + "\n"
+        self._engines.write_text(text, encoding="utf-8")
 
     @property
     def engines(self) -> dict[str, dict[str, Any]]:

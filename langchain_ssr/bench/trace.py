@@ -19,8 +19,9 @@ from langchain_core.messages import BaseMessage, convert_to_messages
 
 from langchain_ssr.bench.files import read_lines
 from langchain_ssr.bench.items import Item, messages_to_json
-from langchain_ssr.calls import REQUEST_FIELDS
+from langchain_ssr.calls import REQUEST_FIELDS, split_call
 from langchain_ssr.errors import SettingsError
+from langchain_ssr.settings import merge_call_settings
 
 _FIELDS = {"messages", "tools", "settings", "id", "conversation"}
 _CHOICES = tuple(name for name in REQUEST_FIELDS if name != "tools")
@@ -65,6 +66,8 @@ def _item(where: str, entry: Mapping[str, Any], name: str, workload: str) -> Ite
         raise SettingsError(f"{where}: there are no messages")
     try:
         convert_to_messages(entry["messages"])
+        _, settings = split_call(dict(entry.get("settings") or {}))
+        merge_call_settings(settings)
     except (ValueError, TypeError, KeyError, NotImplementedError) as error:
         raise SettingsError(f"{where}: {error}") from error
     return Item(

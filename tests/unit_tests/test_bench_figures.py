@@ -119,7 +119,7 @@ def folder(tmp_path):
     store.settle({"model": "demo", "engine_kwargs": {}, "call": call}, modes)
     items = [item(name, judge=judge) for name in "abcd"]
     plan = Plan([*items, item("long")], modes)
-    store.describe(run(plan, store, engines.open, lambda _: None))
+    run(plan, store, engines.open, lambda _: None)
     return store
 
 

@@ -59,6 +59,7 @@ def test_settings_of_ssr_make_calls():
         ("x=[]", "not of the form"),
         ("x={}", "not of the form"),
         ('={"method": "mtp"}', "not of the form"),
+        ('a|b={"method": "mtp"}', "not of the form"),
         ('x={"num_tokens": 1}', "has a 'method' or a 'model'"),
         ('x={"draft_budget": 0}', "draft_budget"),
     ],

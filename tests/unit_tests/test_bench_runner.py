@@ -159,7 +159,7 @@ def test_several_writers_are_read_together(engines, tmp_path):
     for part in range(2):
         store = Store(tmp_path, f"-{part}")
         plan = Plan([ITEMS[part]], MODES[:1], warm_up=0)
-        store.describe(run(plan, store, engines.open, lambda _: None))
+        run(plan, store, engines.open, lambda _: None)
     store = Store(tmp_path)
     assert [record.item for record in store.records] == ["a", "b"]
     assert store.engines == {

@@ -124,7 +124,8 @@ def test_files_that_there_are_not_are_named(tmp_path):
 
 def test_demo_requests_are_the_turns_of_held_out_conversations():
     items = demo_items(["tools", "short"], 3, seed=1)
-    assert items == demo_items(["tools", "short"], 3, seed=1)
+    again = demo_items(["tools", "short"], 3, seed=1)
+    assert [(i.id, i.digest) for i in items] == [(i.id, i.digest) for i in again]
     assert len({item.id for item in items}) == len(items)
     assert {item.workload for item in items} == {"demo tools", "demo short"}
     for skill in ("tools", "short"):
@@ -173,6 +174,10 @@ def test_a_recorded_run_is_replayed_as_it_was(monkeypatch, tmp_path):
         ("{}", "line 1: there are no messages"),
         ('{"messages": [{"role": "x", "content": "?"}]}', "line 1"),
         ('{"messages": [], "mesages": 1}', "'mesages' is no field"),
+        (
+            '{"messages": [{"role": "user", "content": "?"}], "settings": {"n": 0}}',
+            "line 1: n: ",
+        ),
         ("[]", "line 1: not an object"),
         ("{", "line 1: no JSON"),
         ("", "has no requests"),
