@@ -74,7 +74,8 @@ class Workplace:
             self.files[path] = code
             return f"Wrote {path}."
         if name == self.run:
-            return self.failure() or "All tests pass."
+            failure = self.failure()
+            return f"FAILED: {failure}" if failure else "All tests pass."
         if name == self.read:
             path = str(next(iter(arguments.values()), self.path))
             return self.files.get(path, f"Error: there is no file {path}.")

@@ -166,9 +166,8 @@ def test_problems_are_those_of_ssr_only(folder):
         "w, ssr: 2.00 tokens per step, not 2.1"
     ]
     figures["workloads"]["w"]["ssr"]["num_same_output"] = 3
-    assert problems(figures, floor=None, same=True) == [
-        "w, ssr: 1 outputs are not plain's"
-    ]
+    [problem] = problems(figures, floor=None, same=True)
+    assert problem == "w, ssr: 1 of 4 outputs are not those of plain"
     figures["workloads"]["w"]["ssr"] |= {"num_same_output": 0, "num_compared": 0}
     [problem] = problems(figures, floor=None, same=True)
     assert "nothing to compare" in problem
