@@ -5,7 +5,7 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 export VENV
 
-.PHONY: setup demo test unit integration verify-served standard-tests features equality exactness soak distribution compat mutants wheel-test lint format model clean
+.PHONY: setup demo test unit integration verify-served standard-tests features equality exactness soak distribution compat snippets quickstart docs mutants wheel-test lint format model clean
 
 setup:
 	@$(PYTHON) scripts/bootstrap.py
@@ -55,6 +55,18 @@ distribution: setup
 compat: model
 	@$(PYTHON) scripts/compat.py $(VLLM) $(ARGS)
 
+# code in README.md and docs/ is run, or says why not; PAGES, MODEL instead of the demo
+snippets: setup
+	@$(BIN)/python scripts/snippets.py $(PAGES) $(if $(MODEL),--model $(MODEL))
+
+# the quick start's commands and code, in a new environment
+quickstart: setup
+	@$(BIN)/python scripts/quickstart.py
+
+# the documentation site in site/, in an environment of its own
+docs:
+	@$(PYTHON) scripts/docs.py
+
 mutants: setup
 	@$(BIN)/python scripts/mutants.py
 
@@ -71,4 +83,4 @@ format: setup
 	@$(BIN)/ruff check --fix .
 
 clean:
-	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) .venv-docs site build dist .pytest_cache .mypy_cache .ruff_cache

