@@ -40,7 +40,7 @@ def doctor(
 
 @app.command()
 def demo(
-    model: Annotated[str, typer.Option(help="Model to ask.")] = "smollm2",
+    model: Annotated[str, typer.Option(help="Model to ask.")] = "demo",
     json_file: Annotated[
         Path | None, typer.Option("--json", help="Also write the figures here.")
     ] = None,
@@ -62,7 +62,7 @@ def demo(
 
 @app.command()
 def chat(
-    model: Annotated[str, typer.Option(help="Model to talk to.")] = "smollm2",
+    model: Annotated[str, typer.Option(help="Model to talk to.")] = "demo",
     system: Annotated[
         str | None, typer.Option(help="What the model is told first.")
     ] = None,
@@ -135,7 +135,7 @@ def bench(
     check: Annotated[
         Check, typer.Option(help="overhead: what SSR costs where it cannot help.")
     ],
-    model: Annotated[str, typer.Option(help="Model to ask.")] = "smollm2",
+    model: Annotated[str, typer.Option(help="Model to ask.")] = "demo",
     rounds: Annotated[int, typer.Option(help="Paired rounds.", min=1)] = 20,
     json_file: Annotated[
         Path | None, typer.Option("--json", help="Also write the figures here.")
