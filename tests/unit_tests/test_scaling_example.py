@@ -9,9 +9,9 @@ import shlex
 import pytest
 
 from langchain_ssr.serve_flags import given_arguments
-from tests.unit_tests.test_features import ROOT, load
+from tests.unit_tests.loading import load_example
 
-scaling = load(ROOT / "examples" / "scaling.py")
+scaling = load_example("scaling")
 
 MIB = 1 << 20
 

@@ -22,9 +22,9 @@ from tests.unit_tests.fake_server import (
     response,
     sse,
 )
-from tests.unit_tests.test_features import ROOT, load
+from tests.unit_tests.loading import load_example
 
-example = load(ROOT / "examples" / "two_clients.py")
+example = load_example("two_clients")
 
 METRICS = {"ssr": REPORT, "speculative_decoding": None}
 PLAIN = {"speculative_decoding": {"num_accepted_draft_tokens": 31}}

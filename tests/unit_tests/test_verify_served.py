@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.unit_tests.test_features import ROOT, load
+from tests.unit_tests.loading import ROOT, load
 
 verify = load(ROOT / "scripts" / "verify_served.py")
 
