@@ -1,0 +1,134 @@
+"""Pages of docs/ say what the code says: models, public names, links, examples."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+
+import pytest
+import yaml
+
+import langchain_ssr
+from langchain_ssr import models
+from tests.unit_tests.loading import ROOT, load_script
+
+DOCS = ROOT / "docs"
+hooks = load_script("docs_hooks")
+docs = load_script("docs")
+
+
+def page(name: str) -> str:
+    return (DOCS / name).read_text(encoding="utf-8")
+
+
+def rows(name: str) -> dict[str, list[str]]:
+    """The rows of a page's tables by their first cell, without marks of code."""
+    lines = [line for line in page(name).splitlines() if line.startswith("| ")]
+    cells = [[cell.strip(" `") for cell in line[1:-1].split("|")] for line in lines]
+    return {first: rest for first, *rest in cells}
+
+
+def parser_or_none(name: str | None) -> str:
+    return name or "none"
+
+
+THINKING = {True: "on", False: "off", None: "as the template does"}
+
+
+class TestModels:
+    table = rows("models.md")
+
+    def test_every_short_name_is_there_and_no_other(self):
+        named = {name for name, cells in self.table.items() if len(cells) == 5}
+        assert named - {"short name"} == {models.DEMO, models.SMOLLM2, *models.ALIASES}
+
+    @pytest.mark.parametrize(("name", "hub_id"), models.ALIASES.items())
+    def test_a_hub_model_is_as_it_is_resolved(self, name, hub_id):
+        family = models.resolve(name).family
+        told = self.table[name][:4]
+        assert told == [
+            hub_id,
+            family.reasoning_parser,
+            family.tool_parser,
+            THINKING[family.thinking],
+        ]
+
+    @pytest.mark.parametrize("name", [models.DEMO, models.SMOLLM2])
+    def test_models_of_qwen3s_kind(self, name):
+        family, thinking = models.QWEN3, models.thinking_default(name)
+        told = self.table[name][1:4]
+        assert told == [family.reasoning_parser, family.tool_parser, THINKING[thinking]]
+
+    @pytest.mark.parametrize(
+        ("name", "family"),
+        [
+            ("gpt-oss", models.GPT_OSS),
+            ("DeepSeek-R1, QwQ", models.DEEPSEEK_R1),
+            ("Qwen2", models.BY_MODEL_TYPE["qwen2"]),
+            ("Llama 3", models.BY_MODEL_TYPE["llama"]),
+            ("Mistral", models.BY_MODEL_TYPE["mistral"]),
+            ("anything else", models.PLAIN),
+        ],
+    )
+    def test_other_families(self, name, family):
+        assert self.table[name] == [
+            parser_or_none(family.reasoning_parser),
+            parser_or_none(family.tool_parser),
+            THINKING[family.thinking],
+        ]
+
+
+def test_every_public_name_is_in_the_reference():
+    documented = set(
+        re.findall(r"^::: langchain_ssr\.(\w+)$", page("api.md"), re.MULTILINE)
+    )
+    public = {*langchain_ssr.__all__, "SpeculationMiddleware"} - {"__version__"}
+    assert public <= documented
+
+
+def test_every_example_that_is_listed_exists():
+    listed = [name for name in rows("examples.md") if "." in name]
+    assert len(listed) > 8
+    for name in listed:
+        assert (ROOT / "examples" / name).is_file(), name
+
+
+def navigation(entries: list) -> list[str]:
+    """All pages of a part of the navigation."""
+    found = []
+    for entry in entries:
+        (below,) = entry.values()
+        found += [below] if isinstance(below, str) else navigation(below)
+    return found
+
+
+def test_the_navigation_has_pages_that_exist():
+    named = navigation(yaml.safe_load((ROOT / "mkdocs.yml").read_text())["nav"])
+    assert len(set(named)) == len(named) > 15
+    for name in named:
+        assert (DOCS / name).is_file(), name
+
+
+class TestHooks:
+    class Page:
+        def __init__(self, **meta: str) -> None:
+            self.meta = meta
+
+    def test_a_page_may_be_a_file_of_the_repository(self):
+        text = hooks.on_page_markdown("", page=self.Page(include="CHANGELOG.md"))
+        assert text.startswith("# Changelog")
+
+    def test_other_pages_stay_as_they_are(self):
+        assert hooks.on_page_markdown("text", page=self.Page()) == "text"
+
+    def test_links_lead_to_pages(self):
+        text = "[a](docs/server.md) [b](examples/agent.py) [c](https://x.y/docs/z)"
+        assert hooks.for_site(text) == (
+            "[a](server.md) [b](examples.md) [c](https://x.y/docs/z)"
+        )
+
+
+def test_the_sites_requirements_are_those_of_the_project():
+    groups = tomllib.loads((ROOT / "pyproject.toml").read_text())["dependency-groups"]
+    assert docs.requirements() == groups["docs"]
+    assert any(name.startswith("mkdocs-material") for name in groups["docs"])
