@@ -5,7 +5,7 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 export VENV
 
-.PHONY: setup demo test unit integration standard-tests features equality exactness soak distribution compat snippets quickstart docs mutants wheel-test lint format model clean
+.PHONY: setup demo test unit integration verify-served standard-tests features equality exactness soak distribution compat snippets quickstart docs mutants wheel-test lint format model clean
 
 setup:
 	@$(PYTHON) scripts/bootstrap.py
@@ -13,7 +13,7 @@ setup:
 model: setup
 	@$(BIN)/langchain-ssr models get smollm2
 
-demo: model
+demo: setup
 	@$(BIN)/langchain-ssr demo
 
 test: unit integration
@@ -23,6 +23,10 @@ unit: setup
 
 integration: model
 	@$(BIN)/python -m pytest tests/integration_tests
+
+# everything of the served part: servers, clients, documents; JSON=OUT writes a report
+verify-served: model
+	@$(BIN)/python scripts/verify_served.py $(if $(JSON),--json $(JSON))
 
 # what passed, was skipped and was expected to fail, with reasons
 standard-tests: model

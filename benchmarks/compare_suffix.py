@@ -13,7 +13,6 @@ is missing; one with other settings is refused.
 from __future__ import annotations
 
 import argparse
-import importlib.util
 import json
 import sys
 import time
@@ -23,6 +22,8 @@ from typing import Any
 
 from benchmarks.classeval import read_tasks
 from benchmarks.report import BenchmarkError, positive, write_json
+from langchain_ssr.bench.modes import BUILT_IN, require_arctic
+from langchain_ssr.errors import SettingsError
 
 _DEFINITIONS = """\
 tokens      output tokens, reasoning included
@@ -38,15 +39,6 @@ their lengths: by rounding (not with --dtype float32), and because suffix decodi
 proposes across the thinking budget.
 """
 ENGINES = ("ssr", "suffix", "plain")
-INSTALL = "pip install arctic-inference==0.3.0"
-_SUFFIX = {
-    "speculative_config": {
-        "method": "suffix",
-        "num_speculative_tokens": 32,
-        "suffix_decoding_max_cached_requests": 0,
-    },
-    "per_request_spec_decode_metrics": "summary",
-}
 Row = dict[str, Any]
 
 
@@ -104,13 +96,6 @@ def totals(rows: Mapping[str, Mapping[str, Row]]) -> dict[str, Row]:
     return result
 
 
-def _require_arctic() -> None:
-    if importlib.util.find_spec("arctic_inference") is None:
-        raise BenchmarkError(
-            f"vLLM's suffix decoding needs the package arctic-inference: {INSTALL}"
-        )
-
-
 def _chat_model(engine: str, args: argparse.Namespace) -> Any:
     from langchain_ssr import ChatSSR
 
@@ -121,7 +106,7 @@ def _chat_model(engine: str, args: argparse.Namespace) -> Any:
         thinking_budget=args.thinking_budget,
         max_tokens=args.max_tokens,
         speculation=engine == "ssr",
-        engine_kwargs={"dtype": args.dtype} | (_SUFFIX if engine == "suffix" else {}),
+        engine_kwargs={"dtype": args.dtype, **BUILT_IN[engine].engine.arguments()},
     )
 
 
@@ -181,7 +166,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         prompts = read_tasks(args.tasks, args.num)
         report = _load(args)
         if any(task not in report["rows"]["suffix"] for task in prompts):
-            _require_arctic()
+            require_arctic()
         write_json(args.json, report)  # better now than after the first task
         print(_HEADER)
         for engine in ENGINES:
@@ -192,7 +177,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         }
         report["totals"] = totals(rows)
         write_json(args.json, report)
-    except (BenchmarkError, ImportError) as error:
+    except (BenchmarkError, SettingsError, ImportError) as error:
         print(f"compare_suffix: {error}", file=sys.stderr)
         return 2
     print(_table(rows, report["totals"]))

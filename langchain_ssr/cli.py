@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import enum
 import json
 from pathlib import Path
 from typing import Annotated, Any
@@ -10,6 +9,8 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 from rich.table import Table
+
+from langchain_ssr.bench.command import bench
 
 OUT = Console()
 
@@ -40,7 +41,7 @@ def doctor(
 
 @app.command()
 def demo(
-    model: Annotated[str, typer.Option(help="Model to ask.")] = "smollm2",
+    model: Annotated[str, typer.Option(help="Model to ask.")] = "demo",
     json_file: Annotated[
         Path | None, typer.Option("--json", help="Also write the figures here.")
     ] = None,
@@ -62,7 +63,7 @@ def demo(
 
 @app.command()
 def chat(
-    model: Annotated[str, typer.Option(help="Model to talk to.")] = "smollm2",
+    model: Annotated[str, typer.Option(help="Model to talk to.")] = "demo",
     system: Annotated[
         str | None, typer.Option(help="What the model is told first.")
     ] = None,
@@ -124,40 +125,7 @@ def bench_lite(
     )
 
 
-class Check(enum.StrEnum):
-    """What `bench --check` can check."""
-
-    OVERHEAD = "overhead"
-
-
-@app.command()
-def bench(
-    check: Annotated[
-        Check, typer.Option(help="overhead: what SSR costs where it cannot help.")
-    ],
-    model: Annotated[str, typer.Option(help="Model to ask.")] = "smollm2",
-    rounds: Annotated[int, typer.Option(help="Paired rounds.", min=1)] = 20,
-    json_file: Annotated[
-        Path | None, typer.Option("--json", help="Also write the figures here.")
-    ] = None,
-) -> None:
-    """Measure a model on a plain engine and with SSR; exit code 1 below the aim."""
-    from langchain_ssr.bench import overhead
-
-    measure = {Check.OVERHEAD: overhead.measure}[check]
-    figures = measure(
-        model, rounds=rounds, report=lambda line: OUT.print(line, style="dim")
-    )
-    if json_file:
-        json_file.write_text(json.dumps(figures, indent=2), encoding="utf-8")
-    found = figures["totals"]
-    low, high = found["interval"]
-    OUT.print(
-        f"plain seconds over SSR's, median of {rounds} rounds: "
-        f"{found['median_time_ratio']:.3f}, 95 % interval {low:.3f} to {high:.3f}"
-    )
-    OUT.print(f"same number of engine steps: {found['same_steps']}")
-    raise typer.Exit(0 if found["ok"] and found["same_steps"] else 1)
+app.command()(bench)
 
 
 @app.command()

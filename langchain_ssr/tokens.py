@@ -70,8 +70,34 @@ class TokenCounter(EngineOwner):
         what = tokenize_request(request)
         if self.base_url and (answer := self._remote.tokenize(what)):
             return int(answer["count"])
+        return len(self._prompt_ids(request))
+
+    def get_prompt_token_ids(
+        self, messages: list[BaseMessage], **call: Any
+    ) -> list[int]:
+        """Return the ids of the prompt's tokens that the messages make.
+
+        They are those that `get_num_tokens_from_messages` counts.
+
+        Args:
+            messages: The conversation.
+            **call: Arguments of the call that the prompt depends on: `tools` as OpenAI
+                has them, `enable_thinking`.
+
+        Raises:
+            ModelLoadError: As `get_num_tokens_from_messages`.
+            SettingsError: The same.
+        """
+        request = self._request(messages, None, call, stream=False)
+        if self.base_url and (
+            answer := self._remote.tokenize(tokenize_request(request))
+        ):
+            return list(answer["tokens"])
+        return self._prompt_ids(request)
+
+    def _prompt_ids(self, request: JSON) -> list[int]:
         try:
-            return len(prompt_ids(self._tokenizer, template_arguments(request)))
+            return prompt_ids(self._tokenizer, template_arguments(request))
         except Exception as error:
             raise ModelLoadError(
                 f"The chat template of {self.model!r} does not take these messages: "

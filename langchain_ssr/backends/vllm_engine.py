@@ -23,6 +23,7 @@ from langchain_core.exceptions import ModelError
 from langchain_ssr import errors
 from langchain_ssr.backends import launch
 from langchain_ssr.backends.base import JSON
+from langchain_ssr.backends.neighbours import Presence
 from langchain_ssr.backends.start_errors import LOOK_HERE, start_error
 from langchain_ssr.backends.vllm_arguments import ArgumentReader
 from langchain_ssr.progress import Progress
@@ -44,6 +45,7 @@ class EmbeddedEngine:
         self._loop = asyncio.new_event_loop()
         self._engine: Any = None
         self._serving: Any = None
+        self._presence: Presence | None = None
         self._closed = False
         self.start_seconds = 0.0
         self._thread = threading.Thread(
@@ -64,6 +66,7 @@ class EmbeddedEngine:
             EngineNotInstalledError: If vLLM cannot be imported.
         """
         self = cls(arguments, vllm)
+        self._presence = Presence(str(arguments["model"]))
         self._thread.start()
         title = f"langchain-ssr: starting vLLM for {arguments['served_model_name']}"
         try:
@@ -199,6 +202,8 @@ class EmbeddedEngine:
         if self._closed:
             return
         self._closed = True
+        if self._presence is not None:
+            self._presence.end()
         if self._engine is not None:
             with contextlib.suppress(concurrent.futures.TimeoutError, RuntimeError):
                 self.submit(self._shutdown()).result(CLOSE_SECONDS)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from langchain_ssr.bench.files import read_lines
 from langchain_ssr.errors import SettingsError
 
 _REASONING = ("reasoning", "reasoning_content", "thinking")
@@ -41,20 +42,8 @@ def read(path: Path) -> tuple[list[Logged], int]:
         SettingsError: The file cannot be read, a line is no JSON object, or no line has
             an answer.
     """
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise SettingsError(f"cannot read {path}: {error}") from error
     found, others = [], 0
-    for number, line in enumerate(lines, 1):
-        if not line.strip():
-            continue
-        try:
-            entry = json.loads(line)
-        except ValueError as error:
-            raise SettingsError(f"{path}, line {number}: no JSON ({error})") from error
-        if not isinstance(entry, dict):
-            raise SettingsError(f"{path}, line {number}: not an object")
+    for entry in read_lines(path):
         logged = _logged(entry)
         if logged is None:
             others += 1

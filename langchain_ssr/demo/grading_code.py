@@ -18,7 +18,7 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 _CHILD = pathlib.Path(__file__).with_name("grading_code_child.py")
@@ -87,14 +87,32 @@ def judge_class(
     source = source_of(source_or_answer)
     if source is None:
         return "there is not exactly one Python block"
+    return run_limited(_CHILD, {"source": source, "expected": expected}, seconds)
+
+
+def run_limited(
+    child: pathlib.Path, task: Mapping[str, Any], seconds: float
+) -> str | None:
+    """Let a child judge code that a model wrote.
+
+    Args:
+        child: A script that reads the task, with its `token`, from standard input, sets
+            its limits and answers by `grading_code_child.answer`. It runs isolated, in
+            an empty folder and without environment variables.
+        task: What it is told; JSON data.
+        seconds: How long it may take by the clock.
+
+    Returns:
+        The child's verdict: None if the code is right, else why not, in one line.
+    """
     token = secrets.token_hex(8)
-    task = json.dumps({"token": token, "source": source, "expected": expected})
+    told = json.dumps({"token": token, **task})
     with (
         tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as output,
         tempfile.TemporaryDirectory() as folder,
     ):
         process = subprocess.Popen(  # noqa: S603 - our own script
-            [sys.executable, "-I", str(_CHILD)],
+            [sys.executable, "-I", str(child)],
             stdin=subprocess.PIPE,
             stdout=output,
             stderr=subprocess.DEVNULL,
@@ -102,7 +120,7 @@ def judge_class(
             env={},
             start_new_session=True,
         )
-        reason = _wait(process, task.encode(), seconds)
+        reason = _wait(process, told.encode(), seconds)
         if reason:
             return reason
         if any(pathlib.Path(folder).iterdir()):

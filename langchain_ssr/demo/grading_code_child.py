@@ -15,6 +15,7 @@ import json
 import resource
 import sys
 import typing  # noqa: F401 - as above
+from collections.abc import Callable
 from typing import Any
 
 _CPU_SECONDS = 2
@@ -123,11 +124,16 @@ def _refuse(event: str, arguments: tuple[Any, ...]) -> None:
         raise PermissionError(f"an answer must not use {event}")
 
 
-def _limit() -> None:
-    """Limit time, memory, output and processes; the superuser has no last one."""
+def limit(cpu_seconds: int = _CPU_SECONDS, memory: int = _MEMORY) -> None:
+    """Limit time, memory, output and processes; the superuser has no last one.
+
+    Args:
+        cpu_seconds: Most computing time.
+        memory: Most address space, in bytes.
+    """
     for what, value in (
-        (resource.RLIMIT_CPU, _CPU_SECONDS),
-        (resource.RLIMIT_AS, _MEMORY),
+        (resource.RLIMIT_CPU, cpu_seconds),
+        (resource.RLIMIT_AS, memory),
         (resource.RLIMIT_FSIZE, _OUTPUT),
         (resource.RLIMIT_NPROC, 0),
         (resource.RLIMIT_CORE, 0),
@@ -137,16 +143,24 @@ def _limit() -> None:
     sys.addaudithook(_refuse)
 
 
-def main() -> None:
-    """Read a task from standard input and print the verdict after its token."""
+def answer(judge: Callable[[dict[str, Any]], str | None]) -> None:
+    """Read a task from standard input and print the verdict after its token.
+
+    Args:
+        judge: Sets the limits and judges the task.
+    """
     task = json.load(sys.stdin)
     output = sys.stdout
     sys.stdout = sys.stderr = io.StringIO()
-    _limit()
-    verdict = first_failure(task["source"], task["expected"])
+    verdict = judge(task)
     output.write("\n" + json.dumps([task["token"], verdict]) + "\n")
     output.flush()
 
 
+def _judge(task: dict[str, Any]) -> str | None:
+    limit()
+    return first_failure(task["source"], task["expected"])
+
+
 if __name__ == "__main__":
-    main()
+    answer(_judge)

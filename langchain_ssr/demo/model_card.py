@@ -59,14 +59,14 @@ for training and those held out: the model has to copy names, not to know them.
 
 ## Training
 
-`python -m langchain_ssr.demo.train --out DIR --tokens {tokens} --seed {seed}`
+`python -m langchain_ssr.demo.train --out DIR --tokens {last} --seed {seed}{init}`
 
-From random weights, {tokens:,} tokens (padding included) in {steps:,} optimizer steps:
-drills in copying (random tokens that repeat themselves), then {conversations:,}
-conversations, each made anew and used once. Next-token prediction on what the assistant
-says. Matrices inside the layers were trained with Muon, the rest
-with AdamW; peak learning rate {lr:g}, with warm-up, a constant phase and a linear decay
-to zero; bfloat16 by torch's autocast.
+From random weights, {tokens:,} tokens (padding included) in {num_runs}: drills in
+copying (random tokens that repeat themselves, and random items that come again between
+other signs), and {conversations:,} conversations, each made anew and used once.
+{history}Next-token prediction on what the assistant says. Matrices inside the layers
+were trained with Muon, the rest with AdamW; peak learning rate {lr:g}, with warm-up, a
+constant phase and a linear decay to zero; bfloat16 by torch's autocast.
 
 ## Results
 
@@ -105,6 +105,12 @@ None of these prompts is among the training's conversations (the same command wi
 """
 
 
+_HISTORY = """\
+Each run began with the weights of the one before, and the corpus changed between them:
+`training.json` says how long each was. The command repeats the last one only.
+"""
+
+
 def card(results: Mapping[str, Any], training: Mapping[str, Any], digest: str) -> str:
     """Return the text of the model card.
 
@@ -120,6 +126,9 @@ def card(results: Mapping[str, Any], training: Mapping[str, Any], digest: str) -
         raise ValueError(f"the results are of other weights: {results['sha256']}")
     if results.get("interrupted", True):
         raise ValueError("the results are not those of a complete evaluation")
+    runs = [training]
+    while "begun_with" in runs[-1]:
+        runs.append(runs[-1]["begun_with"])
     rows = [
         f"| {skill} | {count['right']} of {count['of']} ({count['accuracy']:.1%}) "
         f"| {count['turns']['right']} of {count['turns']['of']} |"
@@ -129,9 +138,12 @@ def card(results: Mapping[str, Any], training: Mapping[str, Any], digest: str) -
         parameters=training["parameters"],
         digest=digest,
         skills="\n".join(f"- {skill}: {text}" for skill, text in _ABOUT.items()),
-        tokens=training["tokens"],
+        tokens=sum(run["tokens"] for run in runs),
+        last=training["tokens"],
+        num_runs=f"{len(runs)} runs" if len(runs) > 1 else "one run",
+        history=_HISTORY if len(runs) > 1 else "",
+        init=" --init EARLIER" if len(runs) > 1 else "",
         seed=training["seed"],
-        steps=training["steps"],
         conversations=training["next_index"],
         lr=training["lr"],
         num=results["num"],

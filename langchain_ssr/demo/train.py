@@ -219,6 +219,9 @@ def train(args: argparse.Namespace) -> Path:
         "parameters": params,
         "lr": args.lr,
     }
+    if args.init is not None:
+        before = (args.init / "training.json").read_text(encoding="utf-8")
+        training["begun_with"] = json.loads(before)
     return export(out, model, tokenizer, training)
 
 

@@ -20,6 +20,23 @@ COUNTED = "counted"
 logger = logging.getLogger(__name__)
 
 
+def prediction_usage(report: Mapping[str, Any]) -> dict[str, int]:
+    """Return what became of a prediction, under OpenAI's names, in tokens.
+
+    Counted is what was proposed from it. A token that the engine decoded by itself is
+    in neither number, also where the prediction says the same.
+
+    Args:
+        report: The scheduler's report (`engine/report.py`).
+    """
+    count = report["sources"]["prediction"]
+    accepted = count["num_accepted_draft_tokens"]
+    return {
+        "accepted_prediction_tokens": accepted,
+        "rejected_prediction_tokens": count["num_draft_tokens"] - accepted,
+    }
+
+
 class Reports:
     """Reads one request's outputs.
 
@@ -41,11 +58,12 @@ class Reports:
         self._tokenizer = tokenizer
         self._reader = DraftReader(tokenizer)
         self._drafts: list[tuple[int, str]] = []
-        self._counted: dict[str, Any] | None = None
         self._token_ids: list[int] = []
         self._texts: list[str] = []
         self.last: dict[str, Any] | None = None
         """The last report for the client."""
+        self.counted: dict[str, Any] | None = None
+        """The last report of any kind."""
         self.finish_reasons: dict[int, str] = {}
 
     def take_drafts(self) -> list[tuple[int, str]]:
@@ -92,17 +110,16 @@ class Reports:
             new = self._reader.read(draft)
             self._drafts += [new] if new else []
         if counted := report.pop(COUNTED, None):
-            self._counted = counted
+            self.counted = counted
         if report:
-            self._counted = self.last = report
+            self.counted = self.last = report
         rest = {k: v for k, v in params.items() if k != KEY}
         output.kv_transfer_params = rest or None
 
     def _count_last(self) -> None:
-        report, self._counted = self._counted, None
-        if report is None:
+        if self.counted is None:
             return
         try:
-            self._count(report, len(self._token_ids))
+            self._count(self.counted, len(self._token_ids))
         except Exception:  # no counter is worth an answer
             logger.exception("a request was not counted")

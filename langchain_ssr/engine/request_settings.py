@@ -1,4 +1,7 @@
-"""Reads a client's `vllm_xargs["ssr"]`, and says what is wrong with it. Pure."""
+"""Reads what a client wants of speculation, and says what is wrong with it. Pure.
+
+It stands in `vllm_xargs["ssr"]`; a prediction may also stand where OpenAI has it.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,10 @@ from langchain_ssr.settings import SpeculationSettings, describe
 
 FIELD = "vllm_xargs.ssr"
 """Where the settings stand in a request, for messages."""
+PREDICTION = "prediction"
+"""OpenAI's field of a request, and the setting of the same name."""
+PREDICTION_TOKENS = "prediction_token_ids"
+"""What the setting is called on its way to the scheduler, once it is tokens."""
 
 
 def read_settings(given: Any) -> tuple[dict[str, Any], SpeculationSettings]:
@@ -34,3 +41,19 @@ def read_settings(given: Any) -> tuple[dict[str, Any], SpeculationSettings]:
         raise ValueError(
             f"{FIELD} must be a JSON object in a string: {error}"
         ) from None
+
+
+def read_prediction(given: Any) -> str:
+    """Read OpenAI's field `prediction`.
+
+    Args:
+        given: `{"type": "content", "content": ...}`, the content a text or text parts.
+
+    Raises:
+        ValueError: If it is none. The message names the field.
+    """
+    try:
+        settings = SpeculationSettings.model_validate({PREDICTION: given})
+    except ValidationError as error:
+        raise ValueError(describe(error)) from None
+    return str(settings.prediction)

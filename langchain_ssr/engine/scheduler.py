@@ -27,6 +27,7 @@ from langchain_ssr.engine.lifecycle import DraftEnd, Phase
 from langchain_ssr.engine.proposing import Proposing
 from langchain_ssr.engine.report import make_report
 from langchain_ssr.engine.reports import COUNTED
+from langchain_ssr.engine.request_settings import PREDICTION_TOKENS
 from langchain_ssr.engine.request_state import RequestState
 from langchain_ssr.engine.scheduler_base import KEY
 from langchain_ssr.settings import SpeculationSettings
@@ -127,7 +128,7 @@ class SSRMixin(Drafting, Proposing):
         self._states[request.request_id] = state
         raw = json.loads(given) if isinstance(given, str) else {}
         state.asked = raw.pop("asked", state.asked) is True
-        prediction = raw.pop("prediction_token_ids", None)
+        prediction = raw.pop(PREDICTION_TOKENS, None)
         reason = raw.pop("reason", None)
         reason = reason if isinstance(reason, str) else None
         each_step = raw.pop("report_each_step", bool(request.sampling_params.stop))

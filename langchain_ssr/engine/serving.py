@@ -15,14 +15,22 @@ from vllm.entrypoints.openai.chat_completion.protocol import (
     ChatCompletionResponse,
 )
 from vllm.entrypoints.openai.chat_completion.serving import OpenAIServingChat
-from vllm.entrypoints.serve.engine.protocol import ErrorResponse
+from vllm.entrypoints.serve.engine.protocol import (
+    CompletionTokenUsageInfo,
+    ErrorResponse,
+)
 from vllm.exceptions import VLLMValidationError
 from vllm.outputs import RequestOutput
 
 from langchain_ssr.engine.metrics import Metrics
 from langchain_ssr.engine.plain_text import PlainText
-from langchain_ssr.engine.reports import KEY, Reports
-from langchain_ssr.engine.request_settings import read_settings
+from langchain_ssr.engine.reports import KEY, Reports, prediction_usage
+from langchain_ssr.engine.request_settings import (
+    PREDICTION,
+    PREDICTION_TOKENS,
+    read_prediction,
+    read_settings,
+)
 from langchain_ssr.engine.steady_parser import steady
 
 _DATA = "data: "
@@ -33,8 +41,9 @@ _SEVERAL = {"speculation": False, "reason": "n"}
 class SSRServingChat(OpenAIServingChat):
     """Chat completions whose `vllm_xargs["ssr"]` holds speculation settings as JSON.
 
-    A request without it is served as by vLLM itself, with the engine's defaults. An
-    answer is read in one way, whole or streamed: see `steady_parser.py`.
+    A request without it is served as by vLLM itself, with the engine's defaults. A
+    request with a prediction, there or in OpenAI's field, is told in its usage what
+    became of it. An answer is read in one way, whole or streamed: `steady_parser.py`.
     """
 
     parser_cls: Any
@@ -75,7 +84,12 @@ class SSRServingChat(OpenAIServingChat):
     ) -> AsyncGenerator[str, None] | ChatCompletionResponse | ErrorResponse:
         """Check the settings, then answer as vLLM does."""
         xargs = dict(request.vllm_xargs or {})
-        named = self._checked(xargs[KEY]) if KEY in xargs else {"asked": False}
+        named: dict[str, Any] = {"asked": False}
+        if KEY in xargs:
+            named = self._checked(xargs[KEY])
+        given = (request.model_extra or {}).get(PREDICTION)  # as OpenAI's clients do
+        if given is not None and PREDICTION_TOKENS not in named:
+            named[PREDICTION_TOKENS] = self._predicted(given)
         if (request.n or 1) > 1:
             named |= _SEVERAL
         if request.stop:  # the front end may end the request at any step
@@ -93,13 +107,26 @@ class SSRServingChat(OpenAIServingChat):
             named, settings = read_settings(given)
         except ValueError as error:
             raise VLLMValidationError(str(error), parameter=KEY) from None
-        named.pop("prediction", None)
+        named.pop(PREDICTION, None)
         if isinstance(settings.prediction, str):
-            tokenizer = self.renderer.tokenizer
-            named["prediction_token_ids"] = tokenizer.encode(
-                settings.prediction, add_special_tokens=False
-            )
+            named[PREDICTION_TOKENS] = self._encode(settings.prediction)
         return named
+
+    def _predicted(self, given: Any) -> list[int]:
+        """Return the tokens of a prediction that stands where OpenAI has it.
+
+        Raises:
+            VLLMValidationError: If it is none.
+        """
+        try:
+            return self._encode(read_prediction(given))
+        except ValueError as error:
+            raise VLLMValidationError(str(error), parameter=PREDICTION) from None
+
+    def _encode(self, text: str) -> list[int]:
+        tokenizer = self.renderer.tokenizer
+        token_ids: list[int] = tokenizer.encode(text, add_special_tokens=False)
+        return token_ids
 
     async def chat_completion_full_generator(
         self,
@@ -125,6 +152,10 @@ class SSRServingChat(OpenAIServingChat):
         if report := reports.whole():
             metrics = response.metrics or PerRequestMetrics()
             response.metrics = metrics.model_copy(update={KEY: report})
+        if counts := _prediction_counts(request, reports):
+            usage = response.usage
+            details = usage.completion_tokens_details or CompletionTokenUsageInfo()
+            usage.completion_tokens_details = details.model_copy(update=counts)
         return response
 
     async def chat_completion_stream_generator(
@@ -144,12 +175,33 @@ class SSRServingChat(OpenAIServingChat):
         async for event in events:
             for draft in reports.take_drafts():
                 yield _draft_event(event, draft)
-            if reports.last is not None and '"choices":[]' in event:
-                chunk = json.loads(event.removeprefix(_DATA))
-                chunk.setdefault("metrics", {})[KEY] = reports.whole()
-                yield f"{_DATA}{json.dumps(chunk)}\n\n"
+            if '"choices":[]' in event:
+                yield _with_counts(event, request, reports)
             else:
                 yield event
+
+
+def _with_counts(event: str, request: ChatCompletionRequest, reports: Reports) -> str:
+    """Put the report, and what became of a prediction, into a stream's usage chunk."""
+    counts = _prediction_counts(request, reports)
+    if reports.last is None and not counts:
+        return event
+    chunk = json.loads(event.removeprefix(_DATA))
+    if reports.last is not None:
+        chunk.setdefault("metrics", {})[KEY] = reports.whole()
+    if counts:
+        chunk["usage"].setdefault("completion_tokens_details", {}).update(counts)
+    return f"{_DATA}{json.dumps(chunk)}\n\n"
+
+
+def _prediction_counts(
+    request: ChatCompletionRequest, reports: Reports
+) -> dict[str, int]:
+    """Return what became of the request's prediction; empty if it had none."""
+    settings = json.loads((request.vllm_xargs or {}).get(KEY, "{}"))
+    if PREDICTION_TOKENS not in settings or reports.counted is None:
+        return {}
+    return prediction_usage(reports.counted)
 
 
 def _draft_event(event: str, draft: tuple[int, str]) -> str:

@@ -130,7 +130,7 @@ def build_request(llm: ChatSSR, case: Case, *, speculate: bool) -> dict[str, Any
 async def ask(llm: ChatSSR, case: Case, *, speculate: bool) -> Answer:
     """Send one request, straight through the backend."""
     request = build_request(llm, case, speculate=speculate)
-    raw = await llm._embedded.acomplete(request)
+    raw = await llm._backend.acomplete(request)
     return Answer(
         [Choice.from_wire(choice) for choice in raw["choices"]],
         stats_from_wire(raw).to_dict(),

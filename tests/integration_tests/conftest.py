@@ -13,15 +13,10 @@ from langchain_core.exceptions import ModelError
 
 from langchain_ssr import ChatSSR
 from langchain_ssr.backends.embedded import REGISTRY
-from langchain_ssr.models import DEMO, demo_folder, resolve
+from langchain_ssr.models import DEMO, resolve
 from tests.integration_tests import tiny_models
 
-HAS_DEMO = (demo_folder() / "model.safetensors").is_file()
-"""Whether the demo model's training is finished."""
-_UNFINISHED = Path(__file__).parents[2] / "training" / "demo"
-REASONING_MODEL = os.environ.get(
-    "SSR_TEST_MODEL", DEMO if HAS_DEMO else str(_UNFINISHED)
-)
+REASONING_MODEL = os.environ.get("SSR_TEST_MODEL", DEMO)
 """The model of the tests that need one that was trained to reason."""
 FLOAT32: dict[str, Any] = {
     "dtype": "float32",
@@ -38,8 +33,15 @@ def pytest_configure() -> None:
         pytest.exit(str(error), returncode=4)
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(
+    config: pytest.Config, items: list[pytest.Item]
+) -> None:
     """Put tests of the same engine together, in files that tell (`engine_of`)."""
+    if config.getoption("--backend") == "remote":
+        skip = pytest.mark.skip(reason="about an engine in this process")
+        for item in items:
+            if item.get_closest_marker("embedded"):
+                item.add_marker(skip)
     files = {path: number for number, path in enumerate(item.path for item in items)}
 
     def place(item: pytest.Item) -> tuple[int, str]:

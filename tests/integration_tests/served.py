@@ -60,6 +60,10 @@ class Server:
                 total += float(found[2])
         return total
 
+    def blocks_in_use(self) -> int:
+        """Return how many blocks of the KV cache requests held in the last step."""
+        return blocks_in_use(self.url)
+
     def stop(self) -> int:
         """Interrupt it as Ctrl-C does; return its exit code."""
         os.killpg(self.process.pid, signal.SIGINT)
@@ -125,18 +129,47 @@ def running(command: list[str], port: int, log: Path) -> Iterator[Server]:
 
 
 def assert_served_none(url: str, seconds: float) -> None:
-    """No request runs or waits in the server at `url`, within some seconds."""
+    """No request runs or waits in the server at `url`, and none holds a cache block.
+
+    Args:
+        url: The server's root.
+        seconds: How long that may take.
+    """
     deadline = time.monotonic() + seconds
+    while (left := num_requests(url)) or blocks_in_use(url):
+        assert time.monotonic() < deadline, (left, blocks_in_use(url))
+        time.sleep(0.05)
+
+
+def num_requests(url: str) -> int:
+    """Return how many requests ran or waited in a server, drafts included."""
     gauge = re.compile(
         r"^vllm:num_requests_(?:running|waiting)\{.*\} (\S+)$", re.MULTILINE
     )
-    while True:
-        with urllib.request.urlopen(f"{url}/metrics", timeout=30) as answer:
-            found = [float(each) for each in gauge.findall(answer.read().decode())]
-        if found and not any(found):
-            return
-        assert time.monotonic() < deadline, found
-        time.sleep(0.05)
+    found = gauge.findall(_metrics(url))
+    assert found, "the server tells no number of requests"
+    return int(sum(map(float, found)))
+
+
+def blocks_in_use(url: str) -> int:
+    """Return how many blocks of its KV cache a server's requests held, as it last said.
+
+    vLLM says so after each step, and makes a step after a request was aborted, too.
+    Blocks that are only cached for later are free. One block of all is vLLM's own.
+    """
+    text = _metrics(url)
+    usage = re.search(r"^vllm:kv_cache_usage_perc\{.*\} (\S+)$", text, re.MULTILINE)
+    blocks = re.search(
+        r'^vllm:cache_config_info\{.*\bnum_gpu_blocks="(\d+)"', text, re.MULTILINE
+    )
+    assert usage, "the server tells no cache usage"
+    assert blocks, "the server tells no number of blocks"
+    return round(float(usage[1]) * (int(blocks[1]) - 1))
+
+
+def _metrics(url: str) -> str:
+    with urllib.request.urlopen(f"{url}/metrics", timeout=30) as answer:
+        return str(answer.read().decode())
 
 
 def _healthy(server: Server) -> bool:

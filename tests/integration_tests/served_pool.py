@@ -27,12 +27,19 @@ class ServedPool(EnginePool):
         self._url = ""
 
     def model(self, name: str = "smollm2", **settings: Any) -> ChatSSR:
-        """Return a model on a server with its engine settings."""
+        """Return a model on a server with its engine settings.
+
+        One that never speculates gets a server without SSR.
+        """
         own = self.settings(name, **settings)
+        plain = own.get("speculation") is False
         flags = to_flags(own.pop("engine_kwargs"))
-        if (most := own.get("num_speculative_tokens")) is not None:
+        most = own.get("num_speculative_tokens")
+        if most is not None and not plain:
             flags += ["--ssr-limits", json.dumps({"num_speculative_tokens": most})]
         command = [*SERVE, own["model"], *flags]
+        if plain:
+            command = ["env", "SSR_DISABLE=1", *command]
         if command != self._command:
             self.close()
             port = free_port()

@@ -10,13 +10,13 @@ import pytest
 from langchain_core.messages import AIMessage, AIMessageChunk, HumanMessage
 
 from langchain_ssr import ChatSSR
-from langchain_ssr.backends.embedded import REGISTRY
 from langchain_ssr.errors import (
     ContextLengthError,
     InvalidRequestError,
     RequestTimeoutError,
     SettingsError,
 )
+from tests.integration_tests.test_life import assert_one_engine
 
 pytestmark = pytest.mark.engine
 
@@ -117,7 +117,7 @@ def test_batch_keeps_the_order_on_one_engine(smollm2: ChatSSR) -> None:
     alone = [smollm2.invoke(prompt, max_tokens=8) for prompt in prompts[:3]]
     assert len(answers) == 32
     assert [a.content for a in answers[:3]] == [a.content for a in alone]
-    assert len(REGISTRY._entries) == 1
+    assert_one_engine(smollm2)
 
 
 @pytest.mark.kind(21)

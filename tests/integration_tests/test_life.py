@@ -22,7 +22,7 @@ from langchain_ssr.errors import (
 )
 from tests.integration_tests import tiny_models
 from tests.integration_tests.conftest import EnginePool
-from tests.integration_tests.served import assert_served_none
+from tests.integration_tests.served import assert_served_none, num_requests
 
 pytestmark = pytest.mark.engine
 
@@ -35,14 +35,36 @@ def running(llm: ChatSSR) -> EmbeddedEngine:
     return engine
 
 
+def server_of(llm: ChatSSR) -> str | None:
+    """Return the root of a model's server; None for an engine in this process."""
+    return llm.base_url and llm.base_url.removesuffix("/v1")
+
+
+def engine_of_model(llm: ChatSSR) -> object:
+    """Return what answers: the engine of this process, or a server by its address."""
+    return server_of(llm) or running(llm)
+
+
+def assert_one_engine(llm: ChatSSR) -> None:
+    """No engine was started in this process beside the one that answers."""
+    assert len(REGISTRY._entries) == (0 if llm.base_url else 1)
+
+
+def num_served(llm: ChatSSR) -> int:
+    """Return how many requests the model's engine serves."""
+    if url := server_of(llm):
+        return num_requests(url)
+    return running(llm).num_unfinished_requests()
+
+
 def engine_processes() -> list[psutil.Process]:
     return [p for p in psutil.Process().children() if "EngineCore" in p.name()]
 
 
 def assert_idle(llm: ChatSSR) -> None:
-    """No request is left, and no cache block is in use (a server tells the first)."""
-    if llm.base_url is not None:
-        assert_served_none(llm.base_url.removesuffix("/v1"), QUIET_SECONDS)
+    """No request is left, and no cache block is in use."""
+    if url := server_of(llm):
+        assert_served_none(url, QUIET_SECONDS)
         return
     engine = running(llm)
     deadline = time.monotonic() + QUIET_SECONDS
@@ -54,6 +76,7 @@ def assert_idle(llm: ChatSSR) -> None:
         time.sleep(0.05)
 
 
+@pytest.mark.embedded
 def test_engine_info_describes_the_engine(tiny: ChatSSR) -> None:
     info = tiny.engine_info()
     assert info["max_model_len"] == 2048
@@ -130,6 +153,7 @@ def test_cancelled_requests_leave_no_draft_behind(tiny: ChatSSR) -> None:
     assert_idle(tiny)
 
 
+@pytest.mark.embedded
 def test_a_killed_engine_is_reported_and_replaced(pool: EnginePool) -> None:
     llm = pool.model("qwen3")
     before = running(llm)
@@ -147,6 +171,25 @@ def test_a_killed_engine_is_reported_and_replaced(pool: EnginePool) -> None:
 
 
 @pytest.mark.kind(25)
+def test_a_closed_model_leaves_the_others_their_engine(tiny: ChatSSR) -> None:
+    first, second = tiny.model_copy(), tiny.model_copy()
+    said = first.invoke("hi")
+    engine = engine_of_model(second)
+    stream = second.stream("hi")
+    next(stream)
+    first.close()
+    assert next(stream) is not None
+    stream.close()
+    again = second.invoke("hi")
+    assert again.additional_kwargs == said.additional_kwargs
+    assert again.content == said.content
+    assert engine_of_model(second) == engine
+    assert_one_engine(second)
+    assert_idle(second)
+
+
+@pytest.mark.embedded
+@pytest.mark.kind(25)
 def test_close_frees_the_engine_once_nobody_uses_it(pool: EnginePool) -> None:
     first = pool.model("qwen3")
     second = first.model_copy()
@@ -162,6 +205,7 @@ def test_close_frees_the_engine_once_nobody_uses_it(pool: EnginePool) -> None:
     assert not engine_processes()
 
 
+@pytest.mark.embedded
 @pytest.mark.kind(25)
 async def test_the_engine_ends_with_the_outermost_context(pool: EnginePool) -> None:
     pool.close()
@@ -183,6 +227,7 @@ async def test_the_engine_ends_with_the_outermost_context(pool: EnginePool) -> N
         list(stream)
 
 
+@pytest.mark.embedded
 @pytest.mark.parametrize(
     ("settings", "error", "words"),
     [
@@ -209,6 +254,7 @@ def test_what_cannot_start_says_why(
     assert not REGISTRY._entries
 
 
+@pytest.mark.embedded
 def test_a_truncated_model_says_so(tmp_path: Path) -> None:
     whole = tiny_models.make(tmp_path / "whole", "qwen3")
     broken = tiny_models.corrupt(whole, tmp_path / "broken")

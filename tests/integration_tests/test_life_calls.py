@@ -17,8 +17,13 @@ from langchain_core.messages import AIMessage
 from langchain_core.runnables import ConfigurableField
 
 from langchain_ssr import ChatSSR
-from langchain_ssr.backends.embedded import REGISTRY
-from tests.integration_tests.test_life import QUIET_SECONDS, assert_idle, running
+from tests.integration_tests.test_life import (
+    QUIET_SECONDS,
+    assert_idle,
+    assert_one_engine,
+    engine_of_model,
+    num_served,
+)
 
 pytestmark = pytest.mark.engine
 
@@ -98,19 +103,19 @@ async def abatch(llm: ChatSSR, prompts: list[str]) -> list[AIMessage]:
 async def test_a_batch_of_32_keeps_the_order_on_one_engine(
     tiny: ChatSSR, way: Callable[..., Any]
 ) -> None:
-    engine = running(tiny)
+    engine = engine_of_model(tiny)
     answers = await way(tiny, ["x" * (1 + number) for number in range(32)])
     lengths = [answer.usage_metadata["input_tokens"] for answer in answers]
     assert lengths == list(range(lengths[0], lengths[0] + 32))
     assert all(map(said, answers))
-    assert len(REGISTRY._entries) == 1
-    assert running(tiny) is engine
+    assert_one_engine(tiny)
+    assert engine_of_model(tiny) == engine
     await asyncio.to_thread(assert_idle, tiny)
 
 
 def wait_until_served(llm: ChatSSR, requests: int) -> None:
     deadline = time.monotonic() + QUIET_SECONDS
-    while running(llm).num_unfinished_requests() < requests:
+    while num_served(llm) < requests:
         assert time.monotonic() < deadline
         time.sleep(0.05)
 
@@ -165,7 +170,7 @@ def test_an_error_in_a_loop_over_a_stream_ends_the_request(tiny: ChatSSR) -> Non
 
 def test_a_stream_that_is_never_read_starts_nothing(tiny: ChatSSR) -> None:
     stream = tiny.stream(PROMPT, **LONG)
-    assert running(tiny).num_unfinished_requests() == 0
+    assert num_served(tiny) == 0
     del stream
     assert_idle(tiny)
 
@@ -202,7 +207,7 @@ def configured(llm: ChatSSR) -> Any:
 def test_a_copy_shares_the_engine_also_in_mid_stream(
     tiny: ChatSSR, make: Callable[[ChatSSR], Any]
 ) -> None:
-    engine = running(tiny)
+    engine = engine_of_model(tiny)
     stream = tiny.stream(PROMPT, **LONG)
     next(stream)
     answer = make(tiny).invoke(PROMPT)
@@ -210,6 +215,6 @@ def test_a_copy_shares_the_engine_also_in_mid_stream(
     assert answer.usage_metadata["output_tokens"] == limit
     assert next(stream) is not None
     stream.close()
-    assert running(tiny) is engine
-    assert len(REGISTRY._entries) == 1
+    assert engine_of_model(tiny) == engine
+    assert_one_engine(tiny)
     assert_idle(tiny)

@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from tests.integration_tests import tiny_models
-from tests.integration_tests.conftest import HAS_DEMO, REASONING_MODEL, EnginePool
+from tests.integration_tests.conftest import REASONING_MODEL, EnginePool
+from tests.integration_tests.test_standalone import arguments
 from tests.notebooks import run_cells
 
 pytestmark = pytest.mark.engine
@@ -21,7 +22,7 @@ TOUR = Path(__file__).parents[2] / "examples" / "tour.ipynb"
 CELLS = """
 import asyncio
 from langchain_ssr import ChatSSR
-llm = ChatSSR(model={model!r}, max_tokens=5)
+llm = ChatSSR({arguments}, max_tokens=5)
 print("loop", asyncio.get_running_loop().is_running())
 print("invoke", llm.invoke("hi").usage_metadata["output_tokens"])
 print("ainvoke", (await llm.ainvoke("hi")).usage_metadata["output_tokens"])
@@ -35,12 +36,12 @@ print("again", (await llm.ainvoke("hi")).usage_metadata["output_tokens"])
 
 
 @pytest.mark.kind(23)
-def test_cells_of_a_notebook(pool: EnginePool, tmp_path: Path) -> None:
+def test_cells_of_a_notebook(pool: EnginePool, backend: str, tmp_path: Path) -> None:
     pool.close()
-    model = tiny_models.make(tmp_path / "qwen3", "qwen3")
+    model = str(tiny_models.make(tmp_path / "qwen3", "qwen3"))
     done = subprocess.run(
         [sys.executable, "-m", "asyncio"],
-        input=CELLS.format(model=str(model)),
+        input=CELLS.format(arguments=arguments(pool, model, backend)),
         capture_output=True,
         text=True,
         timeout=300,
@@ -54,7 +55,6 @@ def test_cells_of_a_notebook(pool: EnginePool, tmp_path: Path) -> None:
     assert done.returncode == 0
 
 
-@pytest.mark.skipif(not HAS_DEMO, reason="the demo model's training is not finished")
 def test_the_tour(pool: EnginePool) -> None:
     pool.close()
     told = run_cells(TOUR, model=f"MODEL = {REASONING_MODEL!r}")

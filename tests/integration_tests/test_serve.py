@@ -5,19 +5,24 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
 
 import pytest
 from openai import AuthenticationError, BadRequestError
 
 from tests.integration_tests import tiny_models
+from tests.integration_tests.asking import LETTERS
 from tests.integration_tests.conftest import EnginePool
 from tests.integration_tests.served import Server, environment, free_port, running
 
 pytestmark = pytest.mark.engine
 
 KEY = "the-key"
+BLOCK = 32
+"""Tokens of a cache block; only whole blocks are cached."""
 SERVE = [sys.executable, "-m", "langchain_ssr", "serve"]
 FLAGS = ["--dtype", "float32", "--max-model-len", "1024", "--served-model-name", "tiny"]
 SMALL = ["--kv-cache-memory-bytes", str(128 << 20), "--max-num-seqs", "8"]
@@ -52,9 +57,15 @@ def server(model: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ser
         yield server
 
 
-def ask(server: Server, key: str = "none", ssr: Any = None, **fields: Any) -> Any:
+def ask(
+    server: Server,
+    key: str = "none",
+    ssr: Any = None,
+    extra: Mapping[str, Any] = THINK,
+    **fields: Any,
+) -> Any:
     """Ask with vLLM's extra fields; with `ssr`, ours."""
-    extra = dict(THINK)
+    extra = dict(extra)
     if ssr is not None:
         extra["vllm_xargs"] = {"ssr": ssr if isinstance(ssr, str) else json.dumps(ssr)}
     chat = server.client(key).chat.completions
@@ -147,6 +158,42 @@ def test_bad_settings_are_a_400_that_names_the_field(
     assert caught.value.param == "ssr"
 
 
+def test_openais_prediction_is_taken_and_counted(server: Server) -> None:
+    extra = {"chat_template_kwargs": {"enable_thinking": False}, **LETTERS}
+    plain = ask(server, extra=extra)
+    [choice] = plain.choices
+    prediction = {"type": "content", "content": choice.message.content}
+    again = ask(server, extra=extra, prediction=prediction)
+    assert again.choices[0].message.content == choice.message.content
+    details = again.usage.completion_tokens_details
+    assert details.accepted_prediction_tokens > ASK["max_tokens"] / 2
+    assert details.rejected_prediction_tokens is not None
+    assert '"ssr' not in again.model_dump_json()
+    assert plain.usage.completion_tokens_details.accepted_prediction_tokens is None
+    options = {"stream": True, "stream_options": {"include_usage": True}}
+    *_, last = ask(server, extra=extra, prediction=prediction, **options)
+    assert last.usage.completion_tokens_details == details
+    with pytest.raises(BadRequestError, match="prediction: "):
+        ask(server, extra=extra, prediction={"type": "content"})
+
+
+def test_a_cache_salt_keeps_prefixes_apart(server: Server) -> None:
+    """A draft finds the blocks of its own request, and nobody finds another salt's."""
+
+    def cached(salt: str) -> int:
+        messages = [{"role": "user", "content": "salt and pepper, " * 12}]
+        response = ask(
+            server, ssr={}, extra={**THINK, "cache_salt": salt}, messages=messages
+        )
+        draft, *_ = report(response)["drafts"]
+        assert draft["num_cached_tokens"] > 5 * BLOCK  # of its own request
+        return response.usage.prompt_tokens_details.cached_tokens or 0
+
+    assert cached("one") == 0
+    assert cached("one") > 5 * BLOCK
+    assert cached("two") == 0
+
+
 # --- metrics -------------------------------------------------------------------------
 
 STARTED, SAVED = "ssr:num_drafts_started", "ssr:num_saved_steps"
@@ -234,6 +281,22 @@ def test_nothing_is_answered_without_the_key(guarded: Server, ssr: Any) -> None:
             ask(guarded, key, ssr=ssr)
 
 
+def test_no_endpoint_of_openais_api_answers_without_the_key(guarded: Server) -> None:
+    paths = json.loads(guarded.get("/openapi.json")[1])["paths"]
+    asked = [
+        (path, method)
+        for path, methods in paths.items()
+        if path.startswith("/v1")
+        for method in methods
+    ]
+    assert ("/v1/chat/completions", "post") in asked
+    for path, method in asked:
+        request = Request(guarded.url + path, method=method.upper())
+        with pytest.raises(HTTPError) as caught:
+            urlopen(request, timeout=30)
+        assert caught.value.code == 401, path
+
+
 def test_no_endpoint_is_added() -> None:
     from fastapi import FastAPI
 
@@ -243,30 +306,3 @@ def test_no_endpoint_is_added() -> None:
     before = list(app.router.routes)
     SSREndpointPlugin().attach_router(app)
     assert list(app.router.routes) == before
-
-
-# --- refusals ------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("flags", "words"),
-    [
-        (["--pipeline-parallel-size", "2"], "pipeline parallelism"),
-        (["--speculative-config", "{}"], "--speculative-config is set by SSR"),
-        (["--ssr-limits", '{"max_draft": 1}'], "'max_drafts'"),
-    ],
-)
-def test_refused_at_start_with_the_reason(
-    model: str, flags: list[str], words: str
-) -> None:
-    done = subprocess.run(
-        [*SERVE, model, *flags],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=60,
-        env=environment(),
-    )
-    assert done.returncode == 1
-    assert words in done.stderr
-    assert len(done.stderr.splitlines()) == 1

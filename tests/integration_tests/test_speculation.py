@@ -144,6 +144,7 @@ def test_a_bad_raw_setting_is_refused_by_name(llm: ChatSSR, raw: str) -> None:
     assert llm.invoke(PROMPT).content is not None
 
 
+@pytest.mark.embedded
 def test_a_client_that_asks_for_nothing_sees_nothing(llm: ChatSSR) -> None:
     request = llm._request([HumanMessage(PROMPT)], None, SETTINGS, stream=False)
     del request["vllm_xargs"]
@@ -152,6 +153,7 @@ def test_a_client_that_asks_for_nothing_sees_nothing(llm: ChatSSR) -> None:
     assert "kv_transfer_params" not in raw
 
 
+@pytest.mark.embedded
 def test_turned_off_for_good_it_is_a_stock_engine(
     pool: EnginePool, monkeypatch: pytest.MonkeyPatch
 ) -> None:

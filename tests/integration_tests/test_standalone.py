@@ -31,6 +31,14 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> str:
     return str(tiny_models.make(tmp_path_factory.mktemp("tiny") / "qwen3", "qwen3"))
 
 
+def arguments(pool: EnginePool, model: str, backend: str) -> str:
+    """Write the arguments of `ChatSSR` that say which model, and where it is."""
+    if backend == "embedded":
+        return f"model={model!r}"
+    llm = pool.model("qwen3")
+    return f"model={llm.model!r}, base_url={llm.base_url!r}"
+
+
 def lines_of_others(stderr: str) -> list[str]:
     """Lines on stderr that neither we nor vLLM's known note explain."""
     return [
@@ -43,11 +51,13 @@ def lines_of_others(stderr: str) -> list[str]:
 
 
 @pytest.mark.kind(23)
-def test_a_plain_script_of_three_lines(model: str, tmp_path: Path) -> None:
+def test_a_plain_script_of_three_lines(
+    pool: EnginePool, model: str, backend: str, tmp_path: Path
+) -> None:
     script = tmp_path / "three.py"
     script.write_text(
         "from langchain_ssr import ChatSSR\n"
-        f"llm = ChatSSR(model={model!r}, max_tokens=5)\n"
+        f"llm = ChatSSR({arguments(pool, model, backend)}, max_tokens=5)\n"
         "print(llm.invoke('hi').usage_metadata['output_tokens'])\n"
     )
     done = subprocess.run(
@@ -77,6 +87,7 @@ print(llm._embedded.running() is before)
 """
 
 
+@pytest.mark.embedded
 @pytest.mark.kind(23)
 def test_ctrl_c_ends_the_request_and_not_the_engine(model: str) -> None:
     process = subprocess.Popen(
@@ -106,6 +117,7 @@ sys.exit(3)
 """
 
 
+@pytest.mark.embedded
 def test_leaving_the_interpreter_in_mid_stream_leaves_no_process(model: str) -> None:
     process = subprocess.Popen(
         [sys.executable, "-c", LEFT.format(model=model)],
@@ -123,6 +135,7 @@ def test_leaving_the_interpreter_in_mid_stream_leaves_no_process(model: str) -> 
 KILLED = LEFT.replace("sys.exit(3)", "import time; time.sleep(60)")
 
 
+@pytest.mark.embedded
 def test_an_engine_ends_with_the_process_that_is_killed(model: str) -> None:
     process = subprocess.Popen(
         [sys.executable, "-c", KILLED.format(model=model)],

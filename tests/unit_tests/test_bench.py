@@ -12,7 +12,7 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 from langchain_ssr import cli
-from langchain_ssr.bench import overhead
+from langchain_ssr.bench import command, overhead
 from langchain_ssr.bench.intervals import interval
 
 
@@ -84,7 +84,7 @@ class FakeModel:
 def asked(monkeypatch):
     FakeModel.asked = []
     monkeypatch.setattr(overhead, "ChatSSR", FakeModel)
-    monkeypatch.setattr(cli, "OUT", Console(width=500))
+    monkeypatch.setattr(command, "OUT", Console(width=500))
     return FakeModel.asked
 
 

@@ -2,23 +2,11 @@
 
 from __future__ import annotations
 
-import importlib.util
-from pathlib import Path
-from types import ModuleType
-
 import pytest
 
-ROOT = Path(__file__).parents[2]
+from tests.unit_tests.loading import load_script
 
-
-def load(path: Path) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-features = load(ROOT / "scripts" / "features.py")
+features = load_script("features")
 
 
 def test_the_table_is_up_to_date_and_its_tests_exist(capsys):

@@ -183,3 +183,11 @@ def test_without_transformers_the_error_names_the_command(tmp_path, monkeypatch)
     llm = ChatSSR(model="Qwen3-4B", engine_kwargs={"tokenizer": str(tmp_path)})
     with pytest.raises(EngineNotInstalledError, match="pip install 'langchain-ssr"):
         llm.get_num_tokens("one")
+
+
+def test_prompt_tokens_are_those_that_are_counted(llm):
+    messages = [HumanMessage("one two")]
+    ids = llm.get_prompt_token_ids(messages, temperature=0)
+    assert len(ids) == llm.get_num_tokens_from_messages(messages)
+    assert ids[1:3] == [2, 3]
+    assert len(llm.get_prompt_token_ids(messages, enable_thinking=False)) < len(ids)

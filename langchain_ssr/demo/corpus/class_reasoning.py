@@ -8,7 +8,6 @@ from langchain_ssr.demo.corpus.class_request import Wish
 from langchain_ssr.demo.corpus.class_source import (
     KINDS,
     decisions,
-    method_line,
     method_name,
 )
 from langchain_ssr.demo.corpus.class_spec import ClassSpec
@@ -107,17 +106,17 @@ def write_reasoning(
     form = draw.pick(*_METHOD_FORMS)
     opening = fill(draw.pick(*_OPENINGS), {"C": spec.name})
     plan.step(f"{opening}\n\n{_style_thought(spec, wish)}\n{spec.line}", 0)
-    keys = [field.key for field in spec.fields]
-    for number, key in enumerate(keys, start=1):
-        plan.step(plan.spec.field(key).line, number)
-    for index, number in enumerate(range(len(keys) + 1, last + 1)):
+    num_fields = len(spec.fields)
+    for number in range(1, num_fields + 1):
+        plan.step(decisions(plan.spec)[number], number)
+    for index, number in enumerate(range(num_fields + 1, last + 1)):
         now, method = plan.spec, plan.spec.methods[index]
         name = method_name(now, method)
         hint = fill(KINDS[method.kind].hint, slots(now, method))
         thought = fill(form, {"m": name, "h": hint})
         if not (wish.named or method.name or name.startswith("__")):
             thought += " The name is mine."
-        plan.step(f"{thought}\n{method_line(now, method)}", number)
+        plan.step(f"{thought}\n{decisions(now)[number]}", number)
     if not changes:
         plan.parts.append(draw.pick(*_CHECKS))
     closing = "\n".join(["Final decisions:", *decisions(plan.spec)])

@@ -55,16 +55,18 @@ def method_text(spec: ClassSpec, method: Method) -> str:
 
 def method_line(spec: ClassSpec, method: Method) -> str:
     """Return the decision that the reasoning states about a method."""
-    return f"- `{signature(spec, method)}`: {method_text(spec, method)}"
+    return f"`{signature(spec, method)}`: {method_text(spec, method)}"
 
 
 def decisions(spec: ClassSpec) -> tuple[str, ...]:
-    """Return the lines of the reasoning's closing list."""
-    return (
-        spec.line,
-        *(field.line for field in spec.fields),
-        *(method_line(spec, method) for method in spec.methods),
-    )
+    """Return the lines of the reasoning's closing list.
+
+    Fields and methods are numbered: so a tiny model finds what it said last of each,
+    even where its name has changed since.
+    """
+    lines = [field.line for field in spec.fields]
+    lines += [method_line(spec, method) for method in spec.methods]
+    return (spec.line, *(f"{n}. {line}" for n, line in enumerate(lines, 1)))
 
 
 def _dataclass_field(field: Field) -> str:

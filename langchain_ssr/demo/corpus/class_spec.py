@@ -65,7 +65,7 @@ class Field:
             state = "default empty"
         else:
             state = f"default `{self.default}`"
-        return f"- `{self.name}`: `{self.type}`, {state}"
+        return f"`{self.name}`: `{self.type}`, {state}"
 
 
 @dataclasses.dataclass(frozen=True)

@@ -35,7 +35,7 @@ _FILE_TOTAL = 3100
 # How many fields and methods, as often as they are here.
 _COUNTS = ((2, 2, 3, 3, 4, 5), (2, 3, 3, 4))
 _FILE_COUNTS = ((2, 3, 3, 4, 4, 5), (3, 3, 4, 4))
-_WITHOUT_THINKING = 0.08
+_WITHOUT_THINKING = 0.04
 _CHANGES_MIND = 0.54
 _SYSTEMS = (
     "You are a helpful programmer.",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from typing import Any, Literal
 
 from langchain_ssr.demo.corpus import render
@@ -88,16 +89,17 @@ def _groups(config: Config) -> dict[str, list[Setting]]:
 
 
 def _bulleted(draw: Draw, config: Config) -> str:
-    """Require the settings section by section, one a line."""
+    """Require the settings section by section, one a numbered line."""
     lines = []
+    number = itertools.count(1)
     for section, settings in _groups(config).items():
         lines.append(f"`{section}`:" if section else "At the top level:")
-        lines += [f"- {requirement(draw, setting)}" for setting in settings]
+        lines += [f"{next(number)}. {requirement(draw, s)}" for s in settings]
     return "\n".join(lines)
 
 
 def _told(draw: Draw, config: Config) -> str:
-    """Require the settings in sentences that name the section each."""
+    """Require the settings in numbered sentences that name the section each."""
     style = draw.pick(
         "In `{}`, ", "In the section `{}`, ", "For `{}`, ", "Under `{}`, "
     )
@@ -105,7 +107,7 @@ def _told(draw: Draw, config: Config) -> str:
     for setting in config:
         where = style.format(setting.section) if setting.section else "At the top, "
         sentences.append(f"{where}{requirement(draw, setting)}.")
-    return draw.pick(" ", "\n").join(sentences)
+    return "\n".join(f"{n}. {text}" for n, text in enumerate(sentences, 1))
 
 
 def _request(draw: Draw, task: _Task) -> str:
@@ -140,9 +142,8 @@ def _decisions(task: _Task) -> tuple[str, ...]:
         f"- settings: {len(task.final())}",
     ]
     lines += [
-        f"- {setting.path}: {_shown(setting, task.target)}"
-        for settings in groups.values()
-        for setting in settings
+        f"{number}. {setting.path}: {_shown(setting, task.target)}"
+        for number, setting in enumerate(itertools.chain(*groups.values()), 1)
     ]
     return tuple(lines)
 

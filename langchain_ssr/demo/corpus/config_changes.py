@@ -46,6 +46,11 @@ def _replace(config: Config, old: Setting, new: Setting | None) -> Config:
     return tuple(setting for setting in changed if setting is not None)
 
 
+def _number(config: Config, setting: Setting) -> int:
+    """Return the number under which the reasoning has a setting."""
+    return config.index(setting) + 1
+
+
 def _choose(
     draw: Draw, config: Config, taken: frozenset[str], kinds: str = ""
 ) -> Setting | None:
@@ -69,7 +74,7 @@ def _rename(draw: Draw, config: Config, taken: frozenset[str]) -> ConfigChange |
         f"call `{old.key}` `{key}`",
         f"use the key `{key}` instead of `{old.key}`",
     )
-    conclusion = f"So `{old.path}` becomes `{new.path}`."
+    conclusion = f"So {_number(config, old)} `{new.path}` replaces `{old.path}`."
     config = _replace(config, old, new)
     return ConfigChange("rename", sentence, conclusion, config, (old.key, key))
 
@@ -87,7 +92,7 @@ def _correct(draw: Draw, config: Config, taken: frozenset[str]) -> ConfigChange 
         f"make `{old.key}` {value} instead",
         f"set `{old.key}` to {value} after all",
     )
-    conclusion = f"So `{old.path}` {new.reading()}."
+    conclusion = f"So {_number(config, old)} `{old.path}` {new.reading()}."
     return ConfigChange(
         "correct", sentence, conclusion, _replace(config, old, new), (old.key,)
     )
@@ -105,7 +110,7 @@ def _flip(draw: Draw, config: Config, taken: frozenset[str]) -> ConfigChange | N
         f"switch `{old.key}` {state} instead",
         f"set `{old.key}` to {state}",
     )
-    conclusion = f"So `{old.path}` {new.reading()}."
+    conclusion = f"So {_number(config, old)} `{old.path}` {new.reading()}."
     return ConfigChange(
         "flip", sentence, conclusion, _replace(config, old, new), (old.key,)
     )
@@ -121,7 +126,9 @@ def _string(draw: Draw, config: Config, taken: frozenset[str]) -> ConfigChange |
         f"keep `{old.key}` as a string",
         f"put the value of `{old.key}` in quotes",
     )
-    conclusion = f"So `{old.path}` is a string with quotes, not a number."
+    conclusion = (
+        f"So {_number(config, old)} `{old.path}` is a string with quotes, not a number."
+    )
     return ConfigChange(
         "string", sentence, conclusion, _replace(config, old, new), (old.key,)
     )
@@ -140,7 +147,7 @@ def _extend(draw: Draw, config: Config, taken: frozenset[str]) -> ConfigChange |
         f"append `{item}` to `{old.key}`",
         f"put `{item}` at the end of `{old.key}`",
     )
-    conclusion = f"So `{old.path}` {new.reading()}."
+    conclusion = f"So {_number(config, old)} `{old.path}` {new.reading()}."
     return ConfigChange(
         "extend", sentence, conclusion, _replace(config, old, new), (old.key,)
     )

@@ -18,6 +18,7 @@ from langchain_ssr.demo.corpus.wording import (
     capitalized,
     conversation,
     noticed,
+    numbered,
     ticks,
 )
 
@@ -178,7 +179,7 @@ def _decisions(task: _Task) -> tuple[str, ...]:
     if table.root:
         lines.append(f"- top key: `{table.root}`")
     lines += [
-        f"- keys: {ticks(table.keys)}",
+        f"- keys: {numbered(table.keys)}",
         f"- rows: {len(table.rows)}",
     ]
     for number, row in enumerate(table.rows, 1):
@@ -199,13 +200,13 @@ def _reasoning(draw: Draw, task: _Task, decisions: tuple[str, ...]) -> str:
             f"The user wants {name}.",
             f"I have to write {name}.",
         ),
-        f"The keys of the source are {ticks(task.table.keys)}.",
+        f"The keys of the source are {numbered(task.table.keys)}.",
     ]
     lines += [f"It says to {c.sentence}. {c.conclusion}" for c in task.known]
     lines.append(f"The form is {task.layout.form}.")
     walked = task.before_walk()
     lines += [noticed(draw, c.sentence, c.conclusion) for c in task.early]
-    lines += [f"So the keys are {ticks(walked.keys)}.", *_types(walked, task.target)]
+    lines += [f"So the keys are {numbered(walked.keys)}.", *_types(walked, task.target)]
     lines.append(draw.pick("Row by row:", "Now the rows:", "I go through the rows:"))
     lines += [
         f"Row {number}: {_row(walked, list(row))}"
@@ -214,7 +215,7 @@ def _reasoning(draw: Draw, task: _Task, decisions: tuple[str, ...]) -> str:
     lines += [noticed(draw, c.sentence, c.conclusion) for c in task.late]
     final = task.final()
     if task.late:
-        lines.append(f"Now the keys are {ticks(final.keys)}.")
+        lines.append(f"Now the keys are {numbered(final.keys)}.")
     lines += [f"That makes {len(final.rows)} rows.", "Final decisions:", *decisions]
     return "\n".join(lines)
 

@@ -152,7 +152,6 @@ def requirement(draw: Draw, setting: Setting) -> str:
         draw.pick(
             f"`{key}` is {value}",
             f"set `{key}` to {value}",
-            f"use {value} for `{key}`",
             f"`{key}` should be {value}",
             f"`{key}` must be {value}",
             f"the value of `{key}` is {value}",

@@ -13,6 +13,7 @@ from langchain_ssr.demo.corpus.tool_reasoning import (
     arguments_of,
     calls_check,
     conclude,
+    decide,
     fill,
     reason,
 )
@@ -34,7 +35,7 @@ _GENRES = ("poem", "riddle", "story", "slogan", "headline", "speech", "toast", "
 
 def make_structured(draw: Draw) -> Example:
     """Make a conversation whose answer is a record: a call, or bare JSON."""
-    thinking = not draw.chance(0.08)
+    thinking = not draw.chance(0.04)
     invents = draw.chance(0.25)
     if draw.chance(0.6):
         task = _invent(draw) if invents else _extract(draw)
@@ -221,7 +222,7 @@ def _by_json(draw: Draw, task: _Task, *, by_schema: bool, thinking: bool) -> Exa
     lines = fill(Request(plan, "do", "", "", "", arguments))
     keys = ", ".join(f"`{key}`" for key in answer)
     goal = "that fits the schema" if by_schema else f"with the keys {keys}"
-    decisions = [decision(key, value) for key, value in answer.items()]
+    decisions = decide(arguments)
     message: dict[str, Any] = {
         "role": "assistant",
         "content": json.dumps(answer, ensure_ascii=False),

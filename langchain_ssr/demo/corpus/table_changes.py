@@ -63,7 +63,8 @@ def _rename(draw: Draw, table: Table, taken: frozenset[str]) -> Change | None:
         f"change the name of `{old}` to `{new}`",
     )
     after = _with_column(table, index, Column(new, column.kind))
-    return Change("rename", sentence, f"So `{old}` becomes `{new}`.", after, (old, new))
+    conclusion = f"So {index + 1} `{new}` replaces `{old}`."
+    return Change("rename", sentence, conclusion, after, (old, new))
 
 
 def _as_string(draw: Draw, table: Table, taken: frozenset[str]) -> Change | None:
@@ -95,7 +96,11 @@ def _snake(draw: Draw, table: Table, taken: frozenset[str]) -> Change | None:
         "use underscores in the keys",
         "put underscores instead of spaces into the keys",
     )
-    pairs = "; ".join(f"`{key}` becomes `{key.replace(' ', '_')}`" for key in spaced)
+    pairs = "; ".join(
+        f"{number} `{key.replace(' ', '_')}` replaces `{key}`"
+        for number, key in enumerate(table.keys, 1)
+        if key in spaced
+    )
     columns = (Column(c.key.replace(" ", "_"), c.kind) for c in table.columns)
     after = dataclasses.replace(table, columns=tuple(columns))
     return Change("snake", sentence, f"So {pairs}.", after)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from langchain_ssr.demo.corpus.example import Check
@@ -23,12 +24,34 @@ def arguments_of(arguments: tuple[Argument, ...]) -> dict[str, Any]:
     return {a.parameter.name: a.value for a in arguments if a.given}
 
 
-def decide(request: Request) -> list[str]:
-    """Return the decisions of one call."""
-    tool = request.plan.tool
-    arguments = arguments_of(request.arguments)
-    lines = [decision(name, value) for name, value in arguments.items()]
-    return [f"tool: `{tool.name}`", *lines]
+def decide(arguments: Sequence[Argument], first: int = 1) -> list[str]:
+    """Return the decisions on the arguments that are given.
+
+    Args:
+        arguments: Of a call, in the order of the declaration.
+        first: The number of the first one.
+    """
+    return [
+        f"{number}. {decision(argument.parameter.name, argument.value)}"
+        for number, argument in enumerate(arguments, first)
+        if argument.given
+    ]
+
+
+def _decide_all(requests: list[Request]) -> list[str]:
+    """Return the decisions of all calls. Numbers go on from one call to the next."""
+    lines: list[str] = []
+    first = 1
+    for number, request in enumerate(requests, 1):
+        lines.append(_decided_tool(request, number, len(requests)))
+        lines += decide(request.arguments, first)
+        first += len(request.arguments)
+    return lines
+
+
+def _decided_tool(request: Request, number: int, last: int) -> str:
+    which = f" {number}" if last > 1 else ""
+    return f"tool{which}: `{request.plan.tool.name}`"
 
 
 def choose(request: Request, tools: list[Tool]) -> list[str]:
@@ -52,22 +75,32 @@ def choose(request: Request, tools: list[Tool]) -> list[str]:
     return [*lines, "No tool fits."]
 
 
-def fill(request: Request) -> list[str]:
-    """Settle the arguments one by one, in the order of the declaration."""
+def fill(request: Request, first: int = 1) -> list[str]:
+    """Settle the arguments one by one, in the order of the declaration.
+
+    Args:
+        request: Of one call.
+        first: The number of the first argument.
+    """
     if not request.arguments:
         return [f"`{request.plan.tool.name}` has no parameters."]
-    return [argument.thought for argument in request.arguments]
+    return [
+        f"{number}. {argument.thought}"
+        for number, argument in enumerate(request.arguments, first)
+    ]
 
 
 def reason(requests: list[Request], tools: list[Tool]) -> str:
     """Write the reasoning before the calls."""
     lines: list[str] = []
-    for number, request in enumerate(requests):
+    first = 1
+    for number, request in enumerate(requests, 1):
+        lines += choose(request, tools)
         if len(requests) > 1:
-            lines.append(f"Call {number + 1}:")
-        lines += [*choose(request, tools), *fill(request)]
-    decisions = [line for request in requests for line in decide(request)]
-    return conclude("\n".join(lines), decisions)
+            lines.append(_decided_tool(request, number, len(requests)))
+        lines += fill(request, first)
+        first += len(request.arguments)
+    return conclude("\n".join(lines), _decide_all(requests))
 
 
 def calls_check(requests: list[Request]) -> Check:
@@ -76,8 +109,7 @@ def calls_check(requests: list[Request]) -> Check:
         {"name": r.plan.tool.name, "arguments": arguments_of(r.arguments)}
         for r in requests
     ]
-    decisions = tuple(line for request in requests for line in decide(request))
-    return Check("calls", expected, decisions)
+    return Check("calls", expected, tuple(_decide_all(requests)))
 
 
 def changes_mind(request: Request, tools: list[Tool]) -> bool:

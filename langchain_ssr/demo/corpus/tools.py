@@ -40,7 +40,7 @@ _MOST_TOOLS = 5
 def make_call(draw: Draw) -> Example:
     """Make a conversation about declared tools: call one, two or none, then answer."""
     sort = draw.rng.random()
-    thinking = not draw.chance(0.08)
+    thinking = not draw.chance(0.04)
     if sort < 0.15:  # noqa: PLR2004
         return _no_call(draw, thinking=thinking)
     requests, text = _requests(draw, parallel=sort < 0.3)  # noqa: PLR2004

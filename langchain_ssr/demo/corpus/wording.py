@@ -7,7 +7,7 @@ from typing import Any
 
 from langchain_ssr.demo.corpus.example import Check, Draw, Example, Skill
 
-_NO_THINKING_SHARE = 0.08
+_NO_THINKING_SHARE = 0.04
 _SYSTEM_SHARE = 0.1
 _GREETING_SHARE = 0.04
 
@@ -55,6 +55,11 @@ def noticed(draw: Draw, sentence: str, conclusion: str) -> str:
 def tick(name: str) -> str:
     """Put a name or a value into backticks, as reasoning mentions it."""
     return f"`{name}`"
+
+
+def numbered(items: Iterable[str]) -> str:
+    """Write items in backticks with their numbers, as the reasoning counts keys."""
+    return ", ".join(f"{n} `{item}`" for n, item in enumerate(items, 1))
 
 
 def ticks(names: Iterable[str]) -> str:

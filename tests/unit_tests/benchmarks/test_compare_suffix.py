@@ -143,9 +143,9 @@ def test_names_the_package_that_is_missing(command, monkeypatch, capsys):
     ("text", "problem"),
     [
         ("[]", "has 0 tasks"),
-        ("{", "cannot read"),
+        ("{", "is not JSON"),
         ("[1]", "not ClassEval"),
-        ("{}", "not ClassEval|cannot"),
+        ("{}", "not ClassEval: it is not a list"),
     ],
 )
 def test_bad_tasks(tmp_path, text, problem):

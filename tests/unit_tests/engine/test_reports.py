@@ -6,7 +6,11 @@ from types import SimpleNamespace
 
 import pytest
 
-from langchain_ssr.engine.reports import Reports
+from langchain_ssr.engine.matcher import Source
+from langchain_ssr.engine.report import make_report
+from langchain_ssr.engine.reports import Reports, prediction_usage
+from langchain_ssr.engine.request_state import RequestState
+from langchain_ssr.settings import SpeculationSettings
 
 
 def output(tokens, params=None, finish_reason=None, index=0):
@@ -57,6 +61,7 @@ async def test_a_report_that_nobody_asked_for_is_counted_only():
     outputs = await read.all()
     assert outputs[0].kv_transfer_params is None
     assert read.reports.last is None
+    assert read.reports.counted == {"mode": "ssr"}
     assert read.counted == [({"mode": "ssr"}, 1)]
 
 
@@ -115,3 +120,30 @@ async def test_spans_get_the_texts_of_all_outputs():
     read.reports._tokenizer = Letters()
     await read.all()
     assert read.reports.whole() == {"spans": spans, "span_texts": ["ab", "cde"]}
+
+
+def test_usage_says_what_became_of_the_prediction():
+    text = list(range(40))
+    state = RequestState(SpeculationSettings(), None, [50, 51], prediction=text)
+    proposed = state.propose(8)
+    assert proposed == text[:8]
+    state.count_proposal(8, 5)
+    state.advance([*text[:5], 99], 5)  # the sixth is another
+    proposed = state.propose(4)
+    assert proposed == text[6:10]  # a substitution is expected
+    state.count_proposal(4, 4)
+    report = make_report(state)
+    assert report["sources"][Source.PREDICTION]["num_draft_tokens"] == 12
+    assert prediction_usage(report) == {
+        "accepted_prediction_tokens": 9,
+        "rejected_prediction_tokens": 3,
+    }
+
+
+def test_what_others_proposed_is_not_the_predictions():
+    state = RequestState(SpeculationSettings(), None, [1, 2, 3, 1, 2, 3])
+    state.advance([1, 2], 0)
+    proposed = state.propose(4)
+    assert proposed[:1] == [3]
+    state.count_proposal(len(proposed), len(proposed))
+    assert not any(prediction_usage(make_report(state)).values())

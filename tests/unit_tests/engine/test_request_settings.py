@@ -6,7 +6,10 @@ import json
 
 import pytest
 
-from langchain_ssr.engine.request_settings import read_settings
+from langchain_ssr.engine.request_settings import (
+    read_prediction,
+    read_settings,
+)
 
 
 def test_named_settings_and_all_of_them():
@@ -47,3 +50,19 @@ def test_no_json_is_said_to_be_none(given):
 def test_json_that_is_no_object_is_refused(given):
     with pytest.raises(ValueError, match=r"vllm_xargs\.ssr: .*dictionary"):
         read_settings(given)
+
+
+@pytest.mark.parametrize(
+    "content",
+    ["a file", [{"type": "text", "text": "a "}, {"type": "text", "text": "file"}]],
+)
+def test_a_prediction_where_openai_has_it(content):
+    assert read_prediction({"type": "content", "content": content}) == "a file"
+
+
+@pytest.mark.parametrize(
+    "given", [7, ["a"], {}, {"type": "content"}, {"type": "text", "content": "a"}]
+)
+def test_a_prediction_that_is_none_names_the_field(given):
+    with pytest.raises(ValueError, match=r"^prediction: "):
+        read_prediction(given)

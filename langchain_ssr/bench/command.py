@@ -1,0 +1,292 @@
+"""The command `langchain-ssr bench`."""
+
+from __future__ import annotations
+
+import enum
+import json
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.markdown import Markdown
+from rich.progress import MofNCompleteColumn, Progress, TimeElapsedColumn
+
+OUT = Console()
+
+
+class Check(enum.StrEnum):
+    """What `bench --check` can check."""
+
+    OVERHEAD = "overhead"
+
+
+def bench(  # noqa: PLR0917 - a command line has many options
+    check: Annotated[
+        Check | None, typer.Option(help="Measure only what SSR costs where it is idle.")
+    ] = None,
+    preset: Annotated[
+        str | None, typer.Option(help="ci: minutes on two cores; paper: its settings.")
+    ] = None,
+    model: Annotated[
+        str | None, typer.Option(help="Model to ask. Default: demo (--check: smollm2).")
+    ] = None,
+    mode: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="plain, ngram, suffix, ssr, ssr-no-draft, ssr-one-draft, "
+            "ssr-answer-only, or NAME={...}: vLLM's speculative config, or settings of "
+            "SSR. Several times."
+        ),
+    ] = None,
+    budget: Annotated[
+        list[int] | None,
+        typer.Option(help="Also a mode ssr@N with this draft budget. Several times."),
+    ] = None,
+    demo: Annotated[
+        str | None,
+        typer.Option(help="Held-out prompts of the demo model: code,data,tools,short."),
+    ] = None,
+    humaneval: Annotated[Path | None, typer.Option(help="HumanEval.jsonl.gz.")] = None,
+    classeval: Annotated[Path | None, typer.Option(help="ClassEval_data.json.")] = None,
+    longproc: Annotated[
+        Path | None, typer.Option(help="Folder of LongProc's 2K tasks.")
+    ] = None,
+    prompts: Annotated[
+        Path | None, typer.Option(help="JSON lines with messages: requests apart.")
+    ] = None,
+    trace: Annotated[
+        Path | None, typer.Option(help="The same: a recorded run, replayed in order.")
+    ] = None,
+    num: Annotated[
+        int | None, typer.Option(help="Requests of each workload.", min=1)
+    ] = None,
+    rounds: Annotated[
+        int | None, typer.Option(help="Rounds. Default: 1 (--check: 20).", min=1)
+    ] = None,
+    together: Annotated[
+        bool, typer.Option("--together", help="All engines at once, taking turns.")
+    ] = False,
+    warm_up: Annotated[
+        int, typer.Option(help="First answers that are not counted.", min=0)
+    ] = 1,
+    temperature: Annotated[
+        float | None, typer.Option(help="Default 0; below 0: the model's own.")
+    ] = None,
+    thinking_budget: Annotated[
+        int | None, typer.Option(help="Most reasoning tokens.", min=1)
+    ] = None,
+    max_tokens: Annotated[
+        int | None, typer.Option(help="Longest output.", min=1)
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Of sampling and of held-out prompts.")] = 0,
+    engine: Annotated[
+        str | None, typer.Option(help="Arguments of vllm serve, as a JSON object.")
+    ] = None,
+    details: Annotated[bool, typer.Option("--details", help="Keep timelines.")] = False,
+    out: Annotated[
+        Path, typer.Option(help="Folder of the results; a rerun goes on there.")
+    ] = Path("bench-results"),
+    json_file: Annotated[
+        Path | None, typer.Option("--json", help="Also write the figures here.")
+    ] = None,
+    plots: Annotated[bool, typer.Option("--plots", help="Also draw pictures.")] = False,
+    floor: Annotated[
+        float | None, typer.Option(help="Fail below so many tokens per step of SSR.")
+    ] = None,
+    same: Annotated[
+        bool, typer.Option("--same", help="Fail if SSR's output is not plain's.")
+    ] = False,
+    record_pairs: Annotated[
+        Path | None,
+        typer.Option(help="Write drafts and answers here, measure nothing."),
+    ] = None,
+    workers: Annotated[
+        int, typer.Option(help="Processes, each on a GPU of its own.", min=1)
+    ] = 1,
+    shard: Annotated[str | None, typer.Option(hidden=True)] = None,
+) -> None:
+    """Measure a model in several modes, on the same requests, and compare them.
+
+    Results are kept answer by answer in a folder, with figures.json and figures.md.
+    """
+    if check is not None:
+        _check_overhead(model or "smollm2", rounds or 20, json_file)
+    from langchain_ssr.bench import options as bench_options
+    from langchain_ssr.bench.workers import parse_shard
+
+    given = {
+        "model": model,
+        "modes": tuple(mode or ()),
+        "budgets": tuple(budget or ()),
+        "demo": demo,
+        "humaneval": humaneval,
+        "classeval": classeval,
+        "longproc": longproc,
+        "prompts": prompts,
+        "trace": trace,
+        "num": num,
+        "rounds": rounds,
+        "alive_together": together,
+        "warm_up": warm_up,
+        "temperature": temperature,
+        "thinking_budget": thinking_budget,
+        "max_tokens": max_tokens,
+        "seed": seed,
+        "details": details,
+        "engine_kwargs": _object("--engine", engine),
+    }
+    chosen = bench_options.make_options(preset, given)
+    if temperature is not None and temperature < 0:
+        chosen = bench_options.sampled(chosen)
+    if record_pairs is not None:
+        _record_pairs(chosen, record_pairs)
+    elif shard is not None:
+        _run_shard(chosen, out, parse_shard(shard))
+    else:
+        _run(chosen, out, workers)
+        _report(out, json_file, plots=plots, floor=floor, same=same)
+
+
+def _object(option: str, text: str | None) -> dict[str, Any]:
+    """Read a JSON object from the command line."""
+    try:
+        value = json.loads(text or "{}")
+    except ValueError as error:
+        raise typer.BadParameter(f"{option}: no JSON ({error})") from None
+    if not isinstance(value, dict):
+        raise typer.BadParameter(f"{option}: not a JSON object")
+    return value
+
+
+@contextmanager
+def _progress(total: int) -> Iterator[Callable[[str], None]]:
+    """Show a bar, and a line for each answer above it."""
+    columns = (
+        *Progress.get_default_columns(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+    )
+    with Progress(*columns, console=OUT) as bar:
+        task = bar.add_task("bench", total=total)
+
+        def advance(line: str) -> None:
+            bar.console.print(line, style="dim", markup=False, highlight=False)
+            bar.advance(task)
+
+        yield advance
+
+
+def _run_shard(options: Any, out: Path, shard: tuple[int, int]) -> None:
+    """Measure one part of the requests, in this process."""
+    from langchain_ssr.bench.asking import engines_of
+    from langchain_ssr.bench.options import fixed_settings, make_plan
+    from langchain_ssr.bench.runner import run
+    from langchain_ssr.bench.store import Store
+
+    plan = make_plan(options, shard)
+    store = Store(out, f"-{shard[0]}" if shard[1] > 1 else "")
+    store.settle(fixed_settings(options), plan.modes)
+    with _progress(plan.size) as progress:
+        open_engine = engines_of(options.model, options.engine_kwargs)
+        run(plan, store, open_engine, progress)
+
+
+def _run(options: Any, out: Path, workers: int) -> None:
+    from langchain_ssr.bench.options import fixed_settings, make_plan
+    from langchain_ssr.bench.store import Store, num_records
+    from langchain_ssr.bench.workers import run_workers
+
+    if workers == 1:
+        _run_shard(options, out, (0, 1))
+        return
+    plan = make_plan(options)
+    Store(out).settle(fixed_settings(options), plan.modes)
+    with Progress(console=OUT) as bar:
+        task = bar.add_task(f"{workers} workers", total=plan.size)
+        run_workers(
+            _without_workers(sys.argv[1:]),
+            workers,
+            out,
+            lambda: bar.update(task, completed=num_records(out)),
+        )
+
+
+def _without_workers(arguments: list[str]) -> list[str]:
+    """Take `--workers` out of a command line."""
+    kept = []
+    rest = iter(arguments)
+    for argument in rest:
+        if argument == "--workers":
+            next(rest, None)
+        elif not argument.startswith("--workers="):
+            kept.append(argument)
+    return kept
+
+
+def _record_pairs(options: Any, path: Path) -> None:
+    from langchain_ssr.bench.options import call_settings, make_items
+    from langchain_ssr.bench.pairs import record_pairs
+    from langchain_ssr.chat_model import ChatSSR
+
+    items = make_items(options)
+    settings = call_settings(options)
+    with (
+        ChatSSR(model=options.model, engine_kwargs=dict(options.engine_kwargs)) as llm,
+        _progress(len(items)) as progress,
+    ):
+        llm.warmup()
+        record_pairs(llm, items, settings, path, progress)
+
+
+def _report(
+    out: Path,
+    json_file: Path | None,
+    *,
+    plots: bool,
+    floor: float | None,
+    same: bool,
+) -> None:
+    """Write and print the figures; exit with 1 if they are not as asked."""
+    from langchain_ssr.bench.figures import figures_of, problems
+    from langchain_ssr.bench.plots import draw
+    from langchain_ssr.bench.store import Store
+    from langchain_ssr.bench.tables import markdown
+
+    figures = figures_of(Store(out))
+    text = json.dumps(figures, indent=2) + "\n"
+    for file in (out / "figures.json", json_file):
+        if file is not None:
+            file.write_text(text, encoding="utf-8")
+    tables = markdown(figures)
+    (out / "figures.md").write_text(tables, encoding="utf-8")
+    OUT.print(Markdown(tables))
+    if plots:
+        for path in draw(figures, out):
+            OUT.print(f"drew {path}", style="dim", markup=False)
+    found = problems(figures, floor=floor, same=same)
+    for problem in found:
+        OUT.print(problem, style="bold red", markup=False)
+    raise typer.Exit(1 if found else 0)
+
+
+def _check_overhead(model: str, rounds: int, json_file: Path | None) -> None:
+    """Measure what SSR costs where it cannot help; exit code 1 below the aim."""
+    from langchain_ssr.bench import overhead
+
+    figures = overhead.measure(
+        model, rounds=rounds, report=lambda line: OUT.print(line, style="dim")
+    )
+    if json_file:
+        json_file.write_text(json.dumps(figures, indent=2), encoding="utf-8")
+    found = figures["totals"]
+    low, high = found["interval"]
+    OUT.print(
+        f"plain seconds over SSR's, median of {rounds} rounds: "
+        f"{found['median_time_ratio']:.3f}, 95 % interval {low:.3f} to {high:.3f}"
+    )
+    OUT.print(f"same number of engine steps: {found['same_steps']}")
+    raise typer.Exit(0 if found["ok"] and found["same_steps"] else 1)

@@ -1,0 +1,110 @@
+"""A run's figures as Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from langchain_ssr.models import DEMO, SMOLLM2
+
+TOYS = (DEMO, SMOLLM2)
+TOY = (
+    "A toy model: these figures are floors against regressions. They say nothing of "
+    "how much SSR gains on a real one."
+)
+_LATENCY = (
+    *("mode", "answers", "seconds", "to first reasoning", "to first draft"),
+    *("to first answer", "ratio of mean latencies", "mean of per-request speed-ups"),
+)
+_WORK = (
+    *("mode", "tokens per step", "in the answer", "thinking tokens/s"),
+    *("ms per step drafting / alone", "accepted by source", "extra tokens per token"),
+    *("score", "same output"),
+)
+
+
+def markdown(figures: Mapping[str, Any]) -> str:
+    """Write all tables of a run.
+
+    Args:
+        figures: As `langchain-ssr bench` writes them.
+
+    Returns:
+        Markdown, without headings, ending in a line break.
+    """
+    baseline = figures["baseline"]
+    parts = [_head(figures)]
+    for workload, modes in figures["workloads"].items():
+        parts += [
+            f"**{workload}**",
+            table(_LATENCY, [_latency(name, mode) for name, mode in modes.items()]),
+            table(
+                _WORK,
+                [_work(name, mode, name == baseline) for name, mode in modes.items()],
+            ),
+        ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _head(figures: Mapping[str, Any]) -> str:
+    settings = figures["settings"]
+    call = ", ".join(f"{name} {value}" for name, value in settings["call"].items())
+    machine = figures.get("machine") or {}
+    where = ", ".join(str(value) for value in machine.values() if value is not None)
+    lines = [f"Model `{settings['model']}`; {call or 'default settings'}; {where}."]
+    if figures["baseline"] is not None:
+        lines.append(f"Compared with mode `{figures['baseline']}`; 95 % intervals.")
+    if settings["model"] in TOYS:
+        lines.append(TOY)
+    return "\n".join(lines)
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Write a Markdown table."""
+    lines = [head, ["-"] * len(head), *rows]
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
+
+
+def _latency(name: str, mode: Mapping[str, Any]) -> list[str]:
+    skipped = f" ({mode['num_skipped']} skipped)" if mode["num_skipped"] else ""
+    return [
+        name,
+        f"{mode['num_answers']}{skipped}",
+        number(mode["mean_total"]),
+        number(mode["mean_first_reasoning"]),
+        number(mode["mean_first_draft"]),
+        number(mode["mean_first_answer"]),
+        _interval(mode["ratio_of_mean_latencies"]),
+        _interval(mode["mean_of_per_request_speedups"]),
+    ]
+
+
+def _work(name: str, mode: Mapping[str, Any], is_baseline: bool) -> list[str]:
+    sources = sorted(mode["accepted"].items(), key=lambda pair: -pair[1])
+    drafting, alone = mode["ms_per_step_drafting"], mode["ms_per_step_alone"]
+    same = f"{mode['num_same_output']}/{mode['num_compared']}"
+    return [
+        name,
+        number(mode["tokens_per_step"]),
+        number(mode["tokens_per_answer_step"]),
+        number(mode["thinking_tokens_per_second"], 1),
+        "-" if drafting is None else f"{number(drafting, 1)} / {number(alone, 1)}",
+        ", ".join(f"{source} {count}" for source, count in sources) or "-",
+        number(mode["extra_tokens_per_token"]),
+        f"{number(mode['mean_score'])} ({mode['num_judged']})",
+        "-" if is_baseline else same,
+    ]
+
+
+def number(value: float | None, digits: int = 2) -> str:
+    """Write a number, or `-` for none."""
+    return "-" if value is None else f"{value:.{digits}f}"
+
+
+def _interval(speedup: Mapping[str, float | None]) -> str:
+    if speedup["value"] is None:
+        return "-"
+    if speedup["low"] is None:
+        return number(speedup["value"])
+    ends = f"{number(speedup['low'])} to {number(speedup['high'])}"
+    return f"{number(speedup['value'])} ({ends})"
