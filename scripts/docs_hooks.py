@@ -1,7 +1,8 @@
-"""A hook of MkDocs: pages that are a file of the repository, such as the README.
+"""A hook of MkDocs: the site shows files of the repository, and links stay right.
 
-A page with `include: README.md` in its front matter becomes that file. Links into
-docs/ then lead to the site's pages, and those to examples to the page about them.
+A page with `include: README.md` in its front matter becomes that file. Links that work
+in the repository, into docs/ from outside and out of it from inside, lead to the site's
+pages: those to examples to the page about them.
 """
 
 from __future__ import annotations
@@ -11,21 +12,32 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
-_LINK = re.compile(r"\]\((?P<folder>docs|examples)/(?P<path>[^)\s]+)\)")
+_INTO_DOCS = re.compile(r"\]\((?:docs/([^)\s]+)|examples/[^)\s]+)\)")
+_OUT_OF_DOCS = re.compile(
+    r"\]\(\.\./(?:(README|CHANGELOG)\.md(#[^)\s]+)?|examples/[^)\s]+)\)"
+)
+EXAMPLES = "](examples.md)"
 
 
 def on_page_markdown(markdown: str, *, page: Any, **_: Any) -> str:
-    """Return the text of the file that a page includes, or the page's own."""
+    """Return the page's text, or that of the file that it includes."""
     name = page.meta.get("include")
     if name is None:
-        return markdown
-    return for_site((ROOT / name).read_text(encoding="utf-8"))
+        return within_site(markdown)
+    return from_root((ROOT / name).read_text(encoding="utf-8"))
 
 
-def for_site(text: str) -> str:
+def from_root(text: str) -> str:
     """Turn links of a file at the repository's root into links of a page of docs/."""
+    return _INTO_DOCS.sub(lambda link: f"]({link[1]})" if link[1] else EXAMPLES, text)
+
+
+def within_site(text: str) -> str:
+    """Turn links out of docs/ into links to the pages that show what is there."""
 
     def target(link: re.Match[str]) -> str:
-        return f"]({link['path'] if link['folder'] == 'docs' else 'examples.md'})"
+        if not link[1]:
+            return EXAMPLES
+        return f"]({link[1].lower()}.md{link[2] or ''})"
 
-    return _LINK.sub(target, text)
+    return _OUT_OF_DOCS.sub(target, text)

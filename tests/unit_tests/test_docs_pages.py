@@ -121,11 +121,21 @@ class TestHooks:
     def test_other_pages_stay_as_they_are(self):
         assert hooks.on_page_markdown("text", page=self.Page()) == "text"
 
-    def test_links_lead_to_pages(self):
+    def test_links_into_docs_lead_to_pages(self):
         text = "[a](docs/server.md) [b](examples/agent.py) [c](https://x.y/docs/z)"
-        assert hooks.for_site(text) == (
+        assert hooks.from_root(text) == (
             "[a](server.md) [b](examples.md) [c](https://x.y/docs/z)"
         )
+
+    def test_links_out_of_docs_lead_to_pages(self):
+        text = "[a](../README.md#limits) [b](../CHANGELOG.md) [c](../examples/x/y.z)"
+        assert hooks.on_page_markdown(text, page=self.Page()) == (
+            "[a](readme.md#limits) [b](changelog.md) [c](examples.md)"
+        )
+
+    def test_other_links_out_of_docs_are_left_to_mkdocs(self):
+        text = "[a](../langchain_ssr/stats.py)"
+        assert hooks.within_site(text) == text
 
 
 def test_the_sites_requirements_are_those_of_the_project():
