@@ -3,10 +3,10 @@
     pip install vllm-router
     python examples/scaling.py [--json]
 
-Each client holds a conversation of its own, and names it in the request's field `user`,
-by which the router keeps it on one server, where its prefix is cached. After a while
-the busier server is killed. The router tries the other one, and a client whose answer
-was lost on the way asks again. `--print-commands` shows how all is started.
+Each client holds a conversation of its own, and names it in the request: by the name
+the router keeps it on one server, where its prefix is cached. After a while the busier
+server is killed. The router tries the other one, and a client whose answer was lost on
+the way asks again. `--print-commands` shows how all is started.
 """
 
 from __future__ import annotations
@@ -180,7 +180,7 @@ class Conversations:
         """
         said = self._said.setdefault(client, [])
         question = HumanMessage(TURNS[turn % len(TURNS)])
-        body = {"user": f"conversation-{client}"}
+        body = {"session_params": {"session_id": f"conversation-{client}"}}
         answer = await self._llm.ainvoke([*said, question], extra_body=body)
         said += [question, answer]
         usage = answer.usage_metadata or {}
