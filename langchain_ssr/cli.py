@@ -41,7 +41,7 @@ def doctor(
 
 @app.command()
 def demo(
-    model: Annotated[str, typer.Option(help="Model to ask.")] = "demo",
+    model: Annotated[str, typer.Option(help="Model to ask.")] = "smollm2",
     json_file: Annotated[
         Path | None, typer.Option("--json", help="Also write the figures here.")
     ] = None,
@@ -63,7 +63,7 @@ def demo(
 
 @app.command()
 def chat(
-    model: Annotated[str, typer.Option(help="Model to talk to.")] = "demo",
+    model: Annotated[str, typer.Option(help="Model to talk to.")] = "smollm2",
     system: Annotated[
         str | None, typer.Option(help="What the model is told first.")
     ] = None,
@@ -103,7 +103,7 @@ def bench_lite(
     at_least: Annotated[
         float, typer.Option(help="Fail below this mean of tokens per answer step.")
     ] = 0.0,
-    model: Annotated[str, typer.Option(help="Model to ask.")] = "demo",
+    model: Annotated[str, typer.Option(help="Model to ask.")] = "smollm2",
 ) -> None:
     """Count the steps that SSR saves on held-out prompts of the demo model."""
     from langchain_ssr.demo.measure import measure
