@@ -48,12 +48,16 @@ text-align:right}
 """
 
 
+_TICKS = ".ssr .tick::before{content:none}\n"
+"""A tick of the timeline is too narrow for its source's letter."""
+
+
 def style_sheet() -> str:
     """Return the rules; all of them hold inside of class `ssr` only."""
     return (
         f".ssr{{{_variables('light')}}}\n"
         f"@media (prefers-color-scheme:dark){{.ssr{{{_variables('dark')}}}}}\n"
-        f"{_RULES}{_sources()}"
+        f"{_RULES}{_sources()}{_TICKS}"
     )
 
 

@@ -102,7 +102,7 @@ def _verified(events: Iterable[Mapping[str, Any]], whole: float) -> list[str]:
         told = (
             f"{tokens} tokens from {look.label} in one step at {event['t_ms']:.0f} ms"
         )
-        ticks.append(_bar(name, look.letter, told, (at, at), whole))
+        ticks.append(_bar(f"tick {name}", "", told, (at, at), whole))
     return ticks
 
 

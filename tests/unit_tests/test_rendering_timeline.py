@@ -19,11 +19,11 @@ def bars(stats: SpeculationStats) -> list[dict]:
 
 def test_timeline_shows_request_drafts_and_verification():
     told = {bar["class"].removeprefix("bar "): bar for bar in bars(STATS)}
-    assert list(told) == ["think", "say", "draft broken", "draft_prefix"]
+    assert list(told) == ["think", "say", "draft broken", "tick draft_prefix"]
     assert told["think"]["style"] == "left:0.00%;width:50.00%"
     assert told["say"]["style"] == "left:50.00%;width:50.00%"
     assert told["draft broken"]["style"] == "left:10.00%;width:40.00%"
-    assert told["draft_prefix"]["style"] == "left:70.00%;width:0.40%"
+    assert told["tick draft_prefix"]["style"] == "left:70.00%;width:0.40%"
     assert told["think"]["title"] == "thinking: 3 tokens in 4 steps, 50 ms"
     assert told["draft broken"]["title"] == (
         "draft 1: forked at 2 reasoning tokens, 9 tokens in 9 steps, 3 accepted, ended "
