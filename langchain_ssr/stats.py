@@ -162,7 +162,7 @@ class SpeculationStats(_Stats):
             update={
                 **{name: report[name] for name in _REPORTED},
                 "num_saved_steps": tokens - steps,
-                "speculative_decoding": metrics.get("speculative_decoding"),
+                "speculative_decoding": _block(metrics),
                 "sources": {
                     name: SourceStats.model_validate(count)
                     for name, count in report["sources"].items()
@@ -196,7 +196,7 @@ class SpeculationStats(_Stats):
         details = usage.get("completion_tokens_details") or {}
         reasoning = int(details.get("reasoning_tokens") or 0)
         answer = int(usage.get("completion_tokens") or 0) - reasoning
-        block = (metrics or {}).get("speculative_decoding")
+        block = _block(metrics or {})
         accepted = int(block["num_accepted_draft_tokens"]) if block else 0
         saved = min(accepted, reasoning + answer)
         saved_in_answer = min(saved, answer)
@@ -276,3 +276,11 @@ def _cut(spans: list[list[Any]] | None, num_tokens: int) -> list[list[Any]] | No
         kept.append([source, min(count, num_tokens)])
         num_tokens -= count
     return kept
+
+
+def _block(metrics: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return vLLM's own counts. A server's answer in one piece has nulls in them."""
+    block = metrics.get("speculative_decoding")
+    if block is None:
+        return None
+    return {name: value for name, value in block.items() if value is not None}

@@ -88,8 +88,9 @@ def test_steps_saved_by_vllms_own_method_are_counted():
         "completion_tokens_details": {"reasoning_tokens": 70},
     }
     block = {"num_accepted_draft_tokens": 40, "num_spec_steps": 9}
-    stats = SpeculationStats.off("disabled", usage, {"speculative_decoding": block})
-    assert stats.speculative_decoding == block
+    told = {"speculative_decoding": {**block, "per_step_accepted": None}}
+    stats = SpeculationStats.off("disabled", usage, told)
+    assert stats.speculative_decoding == block  # as streams tell it, without nulls
     assert (stats.num_reasoning_steps, stats.num_answer_steps) == (60, 0)
     assert stats.num_saved_steps == 40
 
