@@ -9,8 +9,10 @@ alive: conversations alone teach that most never follow, and then they are not c
 
 The second kind repeats its items, but between other signs: a table's rows become JSON.
 Then the next item is not what follows the same signs, but what followed the item before
-them. Conversations alone did not teach that in 50 million tokens; here it takes some
-hundred steps, from one sign between items of one token up to several of each.
+them. Conversations alone did not teach that in 50 million tokens. Here it formed within
+150 steps for one sign between items of one token, and within some thousand more for
+several of each, in a model that could copy already. The stages below follow what was
+seen there; no training from random weights ran through them yet.
 """
 
 from __future__ import annotations
