@@ -7,6 +7,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from langchain_ssr.engine.draft_text import DraftReader
+from langchain_ssr.engine.report_history import report_at
 from langchain_ssr.engine.span_text import span_texts
 
 if TYPE_CHECKING:
@@ -110,11 +111,23 @@ class Reports:
             new = self._reader.read(draft)
             self._drafts += [new] if new else []
         if counted := report.pop(COUNTED, None):
-            self.counted = counted
+            self.counted = self._at_end(counted, output)
         if report:
-            self.counted = self.last = report
+            self.counted = self.last = self._at_end(report, output)
         rest = {k: v for k, v in params.items() if k != KEY}
         output.kv_transfer_params = rest or None
+
+    def _at_end(self, report: dict[str, Any], output: RequestOutput) -> dict[str, Any]:
+        """Return the report of the output's last step; a stop may come before it."""
+        stopped = [one for one in output.outputs if isinstance(one.stop_reason, str)]
+        num_tokens = len(self._token_ids) if stopped else None
+        report, spec_decode = report_at(report, num_tokens)
+        if spec_decode is not None:
+            from vllm.v1.metrics.stats import RequestSpecDecodeMetrics
+
+            for one in stopped:
+                one.spec_decode_metrics = RequestSpecDecodeMetrics(**spec_decode)
+        return report
 
     def _count_last(self) -> None:
         if self.counted is None:

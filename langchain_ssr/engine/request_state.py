@@ -18,6 +18,7 @@ from langchain_ssr.engine.lifecycle import (
 )
 from langchain_ssr.engine.matcher import Matcher, Proposal, Source
 from langchain_ssr.engine.record import Record
+from langchain_ssr.engine.report_history import ReportHistory
 from langchain_ssr.engine.thinking_count import ThinkingCount
 from langchain_ssr.settings import SpeculationSettings
 
@@ -63,7 +64,8 @@ class RequestState:
         """Whether the front end takes a report, for the client or for its metrics."""
         self.clamped: dict[str, Any] = {}
         """Settings that the client wanted more of, as they are in force."""
-        self.report_each_step = False
+        self.history: ReportHistory | None = None
+        """Kept where each step of the answer is reported."""
         self.lifecycle = Lifecycle(markers, prompt)
         self.budget = DraftBudget(settings)
         self.thinking: ThinkingCount | None = None
@@ -72,6 +74,7 @@ class RequestState:
         self.counts = {source: SourceCount() for source in Source}
         self.child_id: str | None = None
         self.num_steps = dict.fromkeys(Phase, 0)
+        self.num_tokens = 0
         self.num_rejected_tokens = 0
         self.record = Record(detailed=settings.speculation_stats == "detailed")
         self._matcher = Matcher(prompt, prediction) if settings.speculation else None
@@ -133,6 +136,7 @@ class RequestState:
         """
         before = self.phase
         self.num_steps[before] += 1
+        self.num_tokens += len(tokens)
         source = str(self._proposal.source) if self._proposal else "decoded"
         self.record.step(source, len(tokens), num_accepted)
         if self.thinking is not None:

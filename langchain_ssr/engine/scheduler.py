@@ -12,6 +12,7 @@ through vLLM's rejection sampler, so it can change the speed and never the answe
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from collections.abc import Iterable
 from typing import Any
@@ -26,6 +27,7 @@ from langchain_ssr.engine.drafting import Drafting
 from langchain_ssr.engine.lifecycle import DraftEnd, Phase
 from langchain_ssr.engine.proposing import Proposing
 from langchain_ssr.engine.report import make_report
+from langchain_ssr.engine.report_history import ReportHistory
 from langchain_ssr.engine.reports import COUNTED
 from langchain_ssr.engine.request_settings import PREDICTION_TOKENS
 from langchain_ssr.engine.request_state import RequestState
@@ -153,7 +155,7 @@ class SSRMixin(Drafting, Proposing):
         )
         state.counted = isinstance(given, str)
         state.clamped = clamped
-        state.report_each_step = each_step
+        state.history = ReportHistory() if each_step else None
         self._states[request.request_id] = state
 
     def _take_answer(
@@ -187,8 +189,8 @@ class SSRMixin(Drafting, Proposing):
             return
         thinks = state.phase is Phase.REASONING and not state.failed
         # A stop string is found in the front end, on an output like any other.
-        if output.finish_reason is not None or (state.report_each_step and not thinks):
-            report = make_report(state)
+        if output.finish_reason is not None or (state.history and not thinks):
+            report = self._with_earlier(make_report(state), state, output)
             out = report if state.asked else {COUNTED: report}
         elif state.asked and (draft := state.draft_window()):
             out = {"draft": draft}
@@ -196,6 +198,17 @@ class SSRMixin(Drafting, Proposing):
             return
         params = output.kv_transfer_params or {}
         output.kv_transfer_params = {**params, KEY: out}
+
+    def _with_earlier(
+        self, report: dict[str, Any], state: RequestState, output: EngineCoreOutput
+    ) -> dict[str, Any]:
+        """Add the reports of earlier steps where the front end may look back."""
+        if state.history is None:
+            return report
+        request = self.requests.get(output.request_id)  # gone after its last step
+        metrics = request.spec_decode_metrics if request else output.spec_decode_metrics
+        fields = dataclasses.asdict(metrics) if metrics else None
+        return state.history.add(report, state.num_tokens, fields)
 
     def _count(
         self,

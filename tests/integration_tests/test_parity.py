@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -157,7 +158,10 @@ CASES = {
     "logprobs": Case({**THINK, "top_logprobs": 2, "max_tokens": 50}, has_logprobs),
     "stop": Case(
         {**THINK, "stop": ["e", "3"]},
-        lambda t: t["response_metadata"]["stop_reason"] in {"e", "3"},
+        lambda t: (
+            t["response_metadata"]["stop_reason"] in {"e", "3"}
+            and stats(t)["speculative_decoding"]
+        ),
     ),
     "prediction": Case(
         {**THINK, "prediction": "The shelf 3 is counted without broken items."},
@@ -200,6 +204,24 @@ async def test_every_way_of_asking_gives_the_same(
         expected[name] = essence(await invoke(call))
         assert case.shows(expected[name]), expected[name]
     assert differences(essence(await way(call)), expected[name]) == []
+
+
+@pytest.mark.embedded
+async def test_a_slow_front_end_tells_of_the_steps_up_to_a_stop(
+    pool: EnginePool,
+) -> None:
+    case = CASES["stop"]
+    llm = await asyncio.to_thread(pool.model, REASONING_MODEL)
+    call = (llm, case.messages, case.arguments)
+    await invoke(call)  # from now on the prompt is cached
+    wanted = essence(await invoke(call))
+    loop = llm._embedded.engine()._loop
+    for seconds in (0.02, 0.05, 0.1, 0.2, 0.4):
+        answer = asyncio.create_task(invoke(call))
+        while not answer.done():  # outputs of several steps come at once
+            loop.call_soon_threadsafe(time.sleep, seconds)
+            await asyncio.sleep(seconds)
+        assert differences(essence(await answer), wanted) == []
 
 
 async def test_a_batch_answers_as_calls_by_themselves(pool: EnginePool) -> None:

@@ -8,14 +8,19 @@ import pytest
 
 from langchain_ssr.engine.matcher import Source
 from langchain_ssr.engine.report import make_report
+from langchain_ssr.engine.report_history import ReportHistory
 from langchain_ssr.engine.reports import Reports, prediction_usage
 from langchain_ssr.engine.request_state import RequestState
 from langchain_ssr.settings import SpeculationSettings
 
 
-def output(tokens, params=None, finish_reason=None, index=0):
+def output(tokens, params=None, finish_reason=None, index=0, stop_reason=None):
     one = SimpleNamespace(
-        index=index, token_ids=tokens, text="", finish_reason=finish_reason
+        index=index,
+        token_ids=tokens,
+        text="",
+        finish_reason=finish_reason,
+        stop_reason=stop_reason,
     )
     return SimpleNamespace(outputs=[one], kv_transfer_params=params)
 
@@ -147,3 +152,27 @@ def test_what_others_proposed_is_not_the_predictions():
     assert proposed[:1] == [3]
     state.count_proposal(len(proposed), len(proposed))
     assert not any(prediction_usage(make_report(state)).values())
+
+
+@pytest.mark.parametrize("counted_only", [False, True])
+async def test_a_stop_takes_the_report_of_its_own_step(counted_only):
+    history = ReportHistory()
+    history.add({"n": 1}, 1, None)
+    history.add({"n": 2}, 3, None)
+    report = history.add({"n": 3}, 8, None)
+    report = {"counted": report} if counted_only else report
+    # The outputs of all three steps came at once, and were cut after two tokens.
+    stopped = output([1, 2], {"ssr": report}, "stop", stop_reason="X")
+    read = Read(stopped)
+    await read.all()
+    assert read.counted == [({"n": 2}, 2)]
+    assert read.reports.last == (None if counted_only else {"n": 2})
+
+
+async def test_an_end_by_a_token_takes_the_last_report():
+    history = ReportHistory()
+    history.add({"n": 1}, 1, None)
+    report = history.add({"n": 2}, 3, None)
+    read = Read(output([1, 2, 3], {"ssr": report}, "stop", stop_reason=151645))
+    await read.all()
+    assert read.counted == [({"n": 2}, 3)]
