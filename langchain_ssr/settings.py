@@ -97,7 +97,8 @@ class SpeculationSettings(Settings):
         | Annotated[list[PositiveInt], Field(min_length=1)]
         | Literal["auto"]
     ) = "auto"
-    """Reasoning tokens before the first draft; a list names every draft's position."""
+    """Reasoning tokens before the first draft; a list names every draft's position.
+    "auto" drafts at 128, 256, 512, ..., as long as drafts pay on this engine."""
     iterative: StrictBool = True
     """Draft again as the reasoning goes on. `False`: one draft."""
     draft_interval: PositiveInt | None = None

@@ -23,6 +23,7 @@ Reason = Literal[
     "disabled",
     "no_reasoning",
     "busy",
+    "no_gain",
     "hybrid_cpu",
     "multimodal",
     "n",

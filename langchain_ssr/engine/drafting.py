@@ -8,7 +8,7 @@ from vllm.v1.engine import EngineCoreOutput
 from vllm.v1.request import Request, RequestStatus
 
 from langchain_ssr.engine import admission, fork
-from langchain_ssr.engine.lifecycle import DraftEnd
+from langchain_ssr.engine.lifecycle import DraftEnd, Phase
 from langchain_ssr.engine.request_state import RequestState
 from langchain_ssr.engine.scheduler_base import SSRBase
 
@@ -21,7 +21,7 @@ class Drafting(SSRBase):
     """Runs at most one child request beside each request that thinks."""
 
     def _fork(self, parent: Request, state: RequestState, budget: int) -> None:
-        """Start a draft, if the engine has room for a luxury."""
+        """Start a draft, if the engine has room for a luxury and it may pay."""
         if state.child_id:
             self._end_child(state.child_id, DraftEnd.CUT)
         assert self._markers is not None  # noqa: S101 - or nothing could be reasoning
@@ -35,6 +35,9 @@ class Drafting(SSRBase):
             state.reason = "busy"
             return
         index = len(state.lifecycle.drafts)
+        if not index and self._may_decide(state) and not self._policy.wants_drafts():
+            state.reason = "no_gain"
+            return
         child_id = f"{parent.request_id}-draft-{index}"
         child = fork.make_child(
             parent,
@@ -59,6 +62,12 @@ class Drafting(SSRBase):
         state.child_id = child_id
         super().add_request(child)
         self._init_grammar(child)
+
+    @staticmethod
+    def _may_decide(state: RequestState) -> bool:
+        """Whether the user wants drafts for the time that they save, and no others."""
+        settings = state.settings
+        return settings.draft_budget == "auto" and not settings.stream_drafts
 
     def _init_grammar(self, child: Request) -> None:
         """Give a draft its grammar at once, so that luck does not say when it starts.
@@ -117,10 +126,20 @@ class Drafting(SSRBase):
                     if state.child_id:
                         self._to_cut[state.child_id] = DraftEnd.CUT
                     state.lifecycle.finish()
+                    self._learn(state)
         for child_id in [c for c in self._parent_of if c not in self.requests]:
             del self._parent_of[child_id]
             self._drafters.pop(child_id, None)
             self._waited.discard(child_id)
+
+    def _learn(self, state: RequestState) -> None:
+        """Add up what a request's drafts cost and saved, if it came to an end."""
+        if not state.lifecycle.drafts or state.failed:
+            return
+        if state.has_ended or state.phase is Phase.ANSWER:  # else the client left
+            saved = state.num_accepted_of_drafts
+            work = state.num_draft_tokens + state.num_prefill_tokens
+            self._policy.record(saved, work)
 
     def _yield_to_others(self) -> None:
         """Let real requests go first."""

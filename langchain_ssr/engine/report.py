@@ -34,13 +34,9 @@ def make_report(state: RequestState) -> dict[str, Any]:
         },
         "drafts": [_describe(draft, state) for draft in drafts],
         "overhead": {
-            "num_draft_tokens": sum(len(draft.tokens) for draft in drafts),
+            "num_draft_tokens": state.num_draft_tokens,
             "num_rejected_tokens": state.num_rejected_tokens,
-            "num_prefill_tokens": sum(
-                draft.num_prompt_tokens - draft.num_cached_tokens
-                for draft in drafts
-                if draft.num_steps
-            ),
+            "num_prefill_tokens": state.num_prefill_tokens,
         },
         "timing": record.timing(thinks=state.phase is Phase.REASONING),
     }

@@ -60,6 +60,8 @@ class RequestState:
         self.asked = asked
         self.reason = reason
         self.failed = False
+        self.has_ended = False
+        """Whether the engine ended it, and not the client."""
         self.counted = asked
         """Whether the front end takes a report, for the client or for its metrics."""
         self.clamped: dict[str, Any] = {}
@@ -246,6 +248,26 @@ class RequestState:
             "offset": offset,
             "token_ids": draft.tokens[offset:],
         }
+
+    @property
+    def num_accepted_of_drafts(self) -> int:
+        """Tokens of drafts that were accepted."""
+        sources = (Source.DRAFT_PREFIX, Source.DRAFT_SUFFIX)
+        return sum(self.counts[one].num_accepted_draft_tokens for one in sources)
+
+    @property
+    def num_draft_tokens(self) -> int:
+        """Tokens of all drafts."""
+        return sum(len(draft.tokens) for draft in self.lifecycle.drafts)
+
+    @property
+    def num_prefill_tokens(self) -> int:
+        """Tokens that drafts computed of their prompts."""
+        return sum(
+            draft.num_prompt_tokens - draft.num_cached_tokens
+            for draft in self.lifecycle.drafts
+            if draft.num_steps
+        )
 
     def add_source(self, tokens: Sequence[int]) -> None:
         """Add a finished draft of somebody else as a source."""

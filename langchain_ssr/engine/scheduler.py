@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import time
 from collections.abc import Iterable
 from typing import Any
 
@@ -50,7 +51,9 @@ class SSRMixin(Drafting, Proposing):
         """Make the proposals, then let vLLM schedule."""
         self._guard(None, self._settle)
         self._guard(None, self._propose_all)
-        return super().schedule(throttle_prefills)
+        output = super().schedule(throttle_prefills)
+        self._policy.cost.begin(time.monotonic())
+        return output
 
     def update_from_output(
         self,
@@ -58,6 +61,8 @@ class SSRMixin(Drafting, Proposing):
         model_runner_output: ModelRunnerOutput,
     ) -> dict[int, EngineCoreOutputs]:
         """Let vLLM take the step's tokens, then move drafts and requests along."""
+        num_tokens = scheduler_output.total_num_scheduled_tokens
+        self._policy.cost.end(time.monotonic(), num_tokens)
         accepted: dict[str, tuple[int, int]] = {}
         self._guard(None, self._count, scheduler_output, model_runner_output, accepted)
         self._updating = True
@@ -176,8 +181,10 @@ class SSRMixin(Drafting, Proposing):
             request = self.requests.get(request_id)
             if request is not None and (budget := state.draft_due()) is not None:
                 self._fork(request, state, budget)
-        if output.finish_reason is not None and state.child_id:
-            self._end_child(state.child_id, DraftEnd.CUT)
+        if output.finish_reason is not None:
+            state.has_ended = True
+            if state.child_id:
+                self._end_child(state.child_id, DraftEnd.CUT)
 
     def _report(self, output: EngineCoreOutput) -> None:
         """Put the report so far beside the tokens of the answer.
