@@ -5,7 +5,7 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 export VENV
 
-.PHONY: setup demo test unit integration verify-served standard-tests features equality exactness soak distribution compat snippets quickstart docs mutants wheel-test lint format model clean
+.PHONY: setup demo test unit integration verify-served standard-tests features equality exactness soak distribution compat snippets notebook quickstart screenshots docs mutants wheel-test lint format model clean
 
 setup:
 	@$(PYTHON) scripts/bootstrap.py
@@ -63,6 +63,10 @@ snippets: setup
 quickstart: setup
 	@$(BIN)/python scripts/quickstart.py
 
+# pictures of the pages that statistics render to, in screenshots/; HTML=FILE, OUT=DIR
+screenshots: setup
+	@$(BIN)/python scripts/screenshots.py $(if $(HTML),--html $(HTML)) $(if $(OUT),--out $(OUT))
+
 # the documentation site in site/, in an environment of its own
 docs:
 	@$(PYTHON) scripts/docs.py
@@ -83,4 +87,4 @@ format: setup
 	@$(BIN)/ruff check --fix .
 
 clean:
-	rm -rf $(VENV) .venv-docs site build dist .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) .venv-docs site screenshots build dist .pytest_cache .mypy_cache .ruff_cache
