@@ -59,6 +59,10 @@ compat: model
 snippets: setup
 	@$(BIN)/python scripts/snippets.py $(PAGES) $(if $(MODEL),--model $(MODEL))
 
+# the cells of examples/tour.ipynb are run, and counted; MODEL instead of the demo
+notebook: setup
+	@$(BIN)/python -m tests.notebooks $(if $(MODEL),--model $(MODEL))
+
 # the quick start's commands and code, in a new environment
 quickstart: setup
 	@$(BIN)/python scripts/quickstart.py
