@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import re
-import sys
 from pathlib import Path
 
 import pytest
 
-from tests.unit_tests.loading import ROOT, load_script
+from langchain_ssr.rendering.pieces import pieces_of
+from tests.unit_tests.loading import load_script
 
 
 @pytest.fixture
-def screenshots(monkeypatch):
-    monkeypatch.syspath_prepend(str(ROOT / "scripts"))
-    for name in ("headless", "sample_pages", "sample_statistics"):
-        monkeypatch.delitem(sys.modules, name, raising=False)
+def screenshots():
     return load_script("screenshots")
 
 
@@ -128,11 +125,8 @@ class TestSamples:
         assert "&lt;script&gt;alert(" in html
         assert "<script" not in html
 
-    def test_counts_agree(self, screenshots):
-        import sample_pages
-
-        from langchain_ssr.rendering.pieces import pieces_of
-
+    def test_counts_agree(self):
+        sample_pages = load_script("sample_pages")
         for stats in (
             sample_pages.sample(
                 sample_pages.PLAYLIST_THINKING,
