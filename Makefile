@@ -5,7 +5,7 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 export VENV
 
-.PHONY: setup demo test unit integration verify-served standard-tests features equality exactness soak distribution compat snippets quickstart docs mutants wheel-test lint format model clean
+.PHONY: setup demo test unit integration verify-served standard-tests features equality exactness soak distribution compat snippets notebook quickstart screenshots docs mutants wheel-test lint format model clean
 
 setup:
 	@$(PYTHON) scripts/bootstrap.py
@@ -59,9 +59,17 @@ compat: model
 snippets: setup
 	@$(BIN)/python scripts/snippets.py $(PAGES) $(if $(MODEL),--model $(MODEL))
 
+# the cells of examples/tour.ipynb are run, and counted; MODEL instead of the demo
+notebook: setup
+	@$(BIN)/python -m tests.notebooks $(if $(MODEL),--model $(MODEL))
+
 # the quick start's commands and code, in a new environment
 quickstart: setup
 	@$(BIN)/python scripts/quickstart.py
+
+# pictures of the pages that statistics render to, in screenshots/; HTML=FILE, OUT=DIR
+screenshots: setup
+	@$(BIN)/python scripts/screenshots.py $(if $(HTML),--html $(HTML)) $(if $(OUT),--out $(OUT))
 
 # the documentation site in site/, in an environment of its own
 docs:
@@ -83,4 +91,4 @@ format: setup
 	@$(BIN)/ruff check --fix .
 
 clean:
-	rm -rf $(VENV) .venv-docs site build dist .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) .venv-docs site screenshots build dist .pytest_cache .mypy_cache .ruff_cache

@@ -6,7 +6,7 @@
 Each client holds a conversation of its own, and names it in the request: by the name
 the router keeps it on one server, where its prefix is cached. After a while the busier
 server is killed. The router tries the other one, and a client whose answer was lost on
-the way asks again. `--print-commands` shows how all is started.
+the way asks again. `--print-commands` shows how all is started (scaling_servers.py).
 """
 
 from __future__ import annotations
@@ -19,23 +19,28 @@ import os
 import shlex
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
 import time
-import urllib.request
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from langchain_core.messages import BaseMessage, HumanMessage
+from scaling_servers import (
+    ENVIRONMENT,
+    count_answers,
+    free_port,
+    get,
+    router_command,
+    running,
+    server_command,
+)
 
 from langchain_ssr import ChatSSR
 
-START_SECONDS = 300
-STOP_SECONDS = 30
 SERVERS = 2
 TURNS = (
     "Write a Python function that adds two numbers.",
@@ -43,51 +48,8 @@ TURNS = (
     "Now one that multiplies them.",
     "Now one that divides them.",
 )
-ENVIRONMENT = {"VLLM_CPU_OMP_THREADS_BIND": "nobind"}
-"""On a CPU vLLM binds an engine's threads to cores, and two engines to the same."""
 Ask = Callable[[int, int], Awaitable[int]]
 """Has a client ask its next question; returns the cached tokens of its prompt."""
-
-
-def server_command(model: str, port: int, kv_cache_mib: int) -> list[str]:
-    """Return what starts a server.
-
-    Args:
-        model: As `langchain-ssr serve` takes it.
-        port: Where it listens.
-        kv_cache_mib: Size of its KV cache. vLLM would take nearly all of the memory.
-    """
-    return [
-        *(sys.executable, "-m", "langchain_ssr", "serve", model),
-        *("--host", "127.0.0.1", "--port", str(port)),
-        *("--max-model-len", "2048", "--max-num-seqs", "16"),
-        *("--kv-cache-memory-bytes", str(kv_cache_mib << 20)),
-    ]
-
-
-def router_command(
-    router: str, servers: Sequence[int], port: int, metrics_port: int
-) -> list[str]:
-    """Return what starts vLLM's router.
-
-    Args:
-        router: The program.
-        servers: The servers' ports.
-        port: Where it listens.
-        metrics_port: Where it tells its own metrics.
-    """
-    return [
-        *(router, "--host", "127.0.0.1", "--port", str(port)),
-        *("--policy", "consistent_hash"),
-        *("--worker-urls", *(f"http://127.0.0.1:{each}" for each in servers)),
-        # A server that fails twice is left alone; by default it takes ten times.
-        *("--cb-failure-threshold", "2", "--retry-max-retries", "5"),
-        *("--health-check-interval-secs", "5", "--worker-startup-check-interval", "1"),
-        *("--prometheus-port", str(metrics_port)),
-    ]
-
-
-# --- load -----------------------------------------------------------------------------
 
 
 @dataclass
@@ -185,67 +147,6 @@ class Conversations:
         said += [question, answer]
         usage = answer.usage_metadata or {}
         return int(usage.get("input_token_details", {}).get("cache_read", 0))
-
-
-# --- processes ------------------------------------------------------------------------
-
-
-def free_port() -> int:
-    """Return a port that nobody listens on."""
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return int(one.getsockname()[1])
-
-
-def get(url: str) -> str:
-    """Return a page's text."""
-    with urllib.request.urlopen(url, timeout=10) as answer:  # noqa: S310 - http only
-        return str(answer.read().decode())
-
-
-def count_answers(metrics: str) -> int:
-    """Read from a server's metrics how many requests it answered."""
-    lines = metrics.splitlines()
-    found = [li for li in lines if li.startswith("vllm:request_success_total{")]
-    return int(sum(float(line.rsplit(" ", 1)[1]) for line in found))
-
-
-@contextlib.contextmanager
-def running(command: list[str], port: int, log: Path) -> Iterator[subprocess.Popen]:
-    """Run a program with its children, from when it is healthy to the end.
-
-    Raises:
-        RuntimeError: If it does not get healthy; with the end of what it wrote.
-    """
-    with log.open("wb") as output:
-        process = subprocess.Popen(  # noqa: S603 - our own command
-            command,
-            stdout=output,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-            env={**ENVIRONMENT, **os.environ},
-        )
-    try:
-        deadline = time.monotonic() + START_SECONDS
-        while not _is_healthy(port):
-            if process.poll() is not None or time.monotonic() > deadline:
-                raise RuntimeError(f"{command[0]}: {log.read_text()[-2000:]}")
-            time.sleep(0.5)
-        yield process
-    finally:
-        for sent in (signal.SIGTERM, signal.SIGKILL):
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(process.pid, sent)
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                process.wait(STOP_SECONDS)
-
-
-def _is_healthy(port: int) -> bool:
-    try:
-        get(f"http://127.0.0.1:{port}/health")
-    except OSError:  # nobody listens, or the answer is an error
-        return False
-    return True
 
 
 def run(arguments: argparse.Namespace) -> dict[str, Any]:

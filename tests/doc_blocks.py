@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
-_BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+from tests.unit_tests.loading import load_script
+
+_fences = load_script("fences")
 DOCUMENTED = "localhost:8000"
 """Where the documents have their server."""
 
 
 def blocks(page: Path, language: str) -> list[str]:
-    """Return the code blocks of a page that name a language, in order."""
-    found = _BLOCK.findall(page.read_text(encoding="utf-8"))
-    return [code for name, code in found if name == language]
+    """Return the code blocks of a page that name a language, in order.
+
+    Those that are part of something else, a list for instance, are indented and left
+    out.
+    """
+    lines = page.read_text(encoding="utf-8").splitlines()
+    return [
+        fence.code
+        for fence in _fences.fences(lines)
+        if fence.language == language and not fence.indent
+    ]
 
 
 def requests_of(page: Path) -> list[str]:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 
 from langchain_ssr.rendering.looks import LOOKS, look_of
 from langchain_ssr.rendering.pieces import DECODED, Piece, pieces_of
-from langchain_ssr.rendering.style import style_sheet
+from langchain_ssr.rendering.style import page_style, style_sheet
 from langchain_ssr.rendering.tables import Table, tables_of
 from langchain_ssr.rendering.timeline import timeline_html
 from langchain_ssr.stats import SpeculationStats
@@ -46,8 +46,8 @@ def page(title: str, parts: Iterable[SpeculationStats | tuple[str, str]]) -> str
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         '<meta name="color-scheme" content="light dark">\n'
-        f"<title>{escape(title)}</title>\n<style>\n{style_sheet()}</style>\n</head>\n"
-        f"<body>\n{body}</body>\n</html>\n"
+        f"<title>{escape(title)}</title>\n<style>\n{page_style()}{style_sheet()}</style>\n"
+        f"</head>\n<body>\n{body}</body>\n</html>\n"
     )
 
 
@@ -119,6 +119,7 @@ def _legend(pieces: Iterable[Piece]) -> str:
         f'<li><span class="{name}">{look.label}</span> {tokens[name]}: '
         f"{look.about}</li>\n"
         for name, look in LOOKS.items()
+        if tokens[name]
     )
     note = (
         "Numbers are tokens. A span from a source took one step, which also gave the "

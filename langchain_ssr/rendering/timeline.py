@@ -1,4 +1,4 @@
-"""The timeline of a request: three lanes above each other, as HTML."""
+"""The timeline of a request: lanes above each other, as HTML."""
 
 from __future__ import annotations
 
@@ -6,15 +6,19 @@ import html
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from langchain_ssr.rendering.looks import look_of
+from langchain_ssr.rendering.looks import LOOKS, look_of
 from langchain_ssr.stats import SpeculationStats
 
 _TICK = 0.4
 """Width of what has no duration, in percent of the whole."""
+_TICKS = (
+    '<p class="faint">Beside each source, a tick is a step in which tokens from it '
+    "were verified.</p>\n"
+)
 
 
 def timeline_html(stats: SpeculationStats) -> str:
-    """Return the lanes of request, drafts and verification.
+    """Return the lanes: the request, its drafts, and each source of verified tokens.
 
     Args:
         stats: The statistics of the answer.
@@ -29,15 +33,21 @@ def timeline_html(stats: SpeculationStats) -> str:
     whole = float(max(ends))
     if stats.timeline is None or whole <= 0:
         return ""
-    lanes = (
-        ("request", _request(stats, events, whole)),
-        ("drafts", _drafts(stats, events, whole)),
-        ("verified", _verified(events, whole)),
+    verified = _verified(events, whole)
+    lanes = {
+        "request": _request(stats, events, whole),
+        "drafts": _drafts(stats, events, whole),
+        **verified,
+    }
+    rows = "".join(
+        f"<dt>{name}</dt><dd>{''.join(bars)}</dd>\n"
+        for name, bars in lanes.items()
+        if bars
     )
-    rows = "".join(f"<dt>{name}</dt><dd>{''.join(bars)}</dd>\n" for name, bars in lanes)
     return (
         f'<dl class="lanes">\n{rows}</dl>\n'
         f'<p class="axis"><span>0 ms</span><span>{whole:.0f} ms</span></p>\n'
+        f"{_TICKS if verified else ''}"
     )
 
 
@@ -92,18 +102,23 @@ def _about_draft(draft: Mapping[str, Any]) -> str:
     )
 
 
-def _verified(events: Iterable[Mapping[str, Any]], whole: float) -> list[str]:
-    ticks = []
+def _verified(
+    events: Iterable[Mapping[str, Any]], whole: float
+) -> dict[str, list[str]]:
+    """Return the ticks of each source that has some, by the label of its lane."""
+    lanes: dict[str, list[str]] = {name: [] for name in LOOKS}
     for event in events:
         if event["event"] != "verified":
             continue
         name, look = look_of(event["source"])
         tokens, at = event["num_tokens"], event["t_ms"]
-        told = (
-            f"{tokens} tokens from {look.label} in one step at {event['t_ms']:.0f} ms"
-        )
-        ticks.append(_bar(f"tick {name}", "", told, (at, at), whole))
-    return ticks
+        told = f"{tokens} tokens from {look.label} in one step at {at:.0f} ms"
+        lanes[name].append(_bar("tick", "", told, (at, at), whole))
+    return {
+        f'<span class="{name}">{LOOKS[name].label}</span>': ticks
+        for name, ticks in lanes.items()
+        if ticks
+    }
 
 
 def _bar(

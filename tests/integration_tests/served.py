@@ -19,7 +19,12 @@ from pathlib import Path
 import pytest
 from openai import OpenAI
 
+from tests.integration_tests import tiny_models
+from tests.integration_tests.conftest import EnginePool
+
 ROOT = Path(__file__).parents[2]
+SERVE = [sys.executable, "-m", "langchain_ssr", "serve"]
+"""What starts a server, before the model and its flags."""
 START_SECONDS = 300
 """Longest wait for a server; a cold one takes about a minute."""
 STOP_SECONDS = 60
@@ -126,6 +131,23 @@ def running(command: list[str], port: int, log: Path) -> Iterator[Server]:
             process.wait(STOP_SECONDS)
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
+
+
+@contextlib.contextmanager
+def serving_tiny(pool: EnginePool, folder: Path, flags: list[str]) -> Iterator[Server]:
+    """Run `langchain-ssr serve` with a tiny Qwen3, and no other engine beside it.
+
+    Args:
+        pool: What may have an engine; it is ended.
+        folder: Where model and log are written.
+        flags: More of the command line.
+    """
+    pool.close()  # one engine at a time
+    model = str(tiny_models.make(folder / "qwen3", "qwen3"))
+    port = free_port()
+    command = [*SERVE, model, "--port", str(port), *flags]
+    with running(command, port, folder / "log") as server:
+        yield server
 
 
 def assert_served_none(url: str, seconds: float) -> None:

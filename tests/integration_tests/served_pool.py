@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -11,9 +10,7 @@ from typing import Any
 from langchain_ssr import ChatSSR
 from langchain_ssr.backends.launch import to_flags
 from tests.integration_tests.conftest import EnginePool
-from tests.integration_tests.served import free_port, running
-
-SERVE = [sys.executable, "-m", "langchain_ssr", "serve"]
+from tests.integration_tests.served import SERVE, free_port, running
 
 
 class ServedPool(EnginePool):

@@ -34,10 +34,8 @@ from tests.integration_tests.conftest import EnginePool
 from tests.integration_tests.served import (
     Server,
     assert_served_none,
-    free_port,
-    running,
+    serving_tiny,
 )
-from tests.integration_tests.test_serve import SERVE
 
 pytestmark = pytest.mark.engine
 
@@ -56,12 +54,7 @@ FLAGS = [
 def server(
     tmp_path_factory: pytest.TempPathFactory, pool: EnginePool
 ) -> Iterator[Server]:
-    pool.close()  # one engine at a time
-    folder = tmp_path_factory.mktemp("many")
-    model = str(tiny_models.make(folder / "qwen3", "qwen3"))
-    port = free_port()
-    command = [*SERVE, model, "--port", str(port), *FLAGS]
-    with running(command, port, folder / "log") as server:
+    with serving_tiny(pool, tmp_path_factory.mktemp("many"), FLAGS) as server:
         yield server
 
 

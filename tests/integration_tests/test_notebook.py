@@ -14,11 +14,10 @@ import pytest
 from tests.integration_tests import tiny_models
 from tests.integration_tests.conftest import HAS_DEMO, REASONING_MODEL, EnginePool
 from tests.integration_tests.test_standalone import arguments
-from tests.notebooks import run_cells
+from tests.notebooks import TOUR, run_cells
 
 pytestmark = pytest.mark.engine
 
-TOUR = Path(__file__).parents[2] / "examples" / "tour.ipynb"
 CELLS = """
 import asyncio
 from langchain_ssr import ChatSSR
@@ -58,7 +57,7 @@ def test_cells_of_a_notebook(pool: EnginePool, backend: str, tmp_path: Path) -> 
 @pytest.mark.skipif(not HAS_DEMO, reason="the demo model's training is not finished")
 def test_the_tour(pool: EnginePool) -> None:
     pool.close()
-    told = run_cells(TOUR, model=f"MODEL = {REASONING_MODEL!r}")
+    told = run_cells(TOUR, REASONING_MODEL)
     assert told["stats"].num_saved_steps > 0
     assert told["callback"].total.num_drafts > 0
     assert [call["name"] for call in told["_values"]["call"]] == ["reserve_table"]

@@ -1,80 +1,39 @@
-"""`langchain-ssr serve` over HTTP, and the plain `vllm serve` line that it prints."""
+"""`langchain-ssr serve` over HTTP, asked by the openai client."""
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
-from urllib.error import HTTPError
-from urllib.request import Request, urlopen
 
 import pytest
-from openai import AuthenticationError, BadRequestError
+from openai import BadRequestError
 
-from tests.integration_tests import tiny_models
 from tests.integration_tests.asking import LETTERS
 from tests.integration_tests.conftest import EnginePool
-from tests.integration_tests.served import Server, environment, free_port, running
+from tests.integration_tests.served import Server, serving_tiny
+from tests.integration_tests.served_asking import (
+    ASK,
+    FLAGS,
+    OPERATOR,
+    SMALL,
+    THINK,
+    ask,
+    report,
+)
 
 pytestmark = pytest.mark.engine
 
-KEY = "the-key"
 BLOCK = 32
 """Tokens of a cache block; only whole blocks are cached."""
-SERVE = [sys.executable, "-m", "langchain_ssr", "serve"]
-FLAGS = ["--dtype", "float32", "--max-model-len", "1024", "--served-model-name", "tiny"]
-SMALL = ["--kv-cache-memory-bytes", str(128 << 20), "--max-num-seqs", "8"]
-OPERATOR = [
-    *("--ssr-defaults", '{"draft_budget": 8}'),
-    *("--ssr-limits", '{"max_drafts": 2}'),
-]
-ASK: dict[str, Any] = {
-    "model": "tiny",
-    "messages": [{"role": "user", "content": "hello"}],
-    "max_tokens": 60,
-    "temperature": 0,
-}
-THINK = {
-    "chat_template_kwargs": {"enable_thinking": True},
-    "thinking_token_budget": 40,  # the random model ends its thinking no other way
-}
-"""vLLM's own fields, nothing of SSR."""
 
 
 @pytest.fixture(scope="module")
-def model(tmp_path_factory: pytest.TempPathFactory, pool: EnginePool) -> str:
-    pool.close()  # one engine at a time
-    return str(tiny_models.make(tmp_path_factory.mktemp("served") / "qwen3", "qwen3"))
-
-
-@pytest.fixture(scope="module")
-def server(model: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    port = free_port()
-    command = [*SERVE, model, "--port", str(port), *FLAGS, *SMALL, *OPERATOR]
-    with running(command, port, tmp_path_factory.mktemp("log") / "server") as server:
+def server(
+    tmp_path_factory: pytest.TempPathFactory, pool: EnginePool
+) -> Iterator[Server]:
+    flags = [*FLAGS, *SMALL, *OPERATOR]
+    with serving_tiny(pool, tmp_path_factory.mktemp("served"), flags) as server:
         yield server
-
-
-def ask(
-    server: Server,
-    key: str = "none",
-    ssr: Any = None,
-    extra: Mapping[str, Any] = THINK,
-    **fields: Any,
-) -> Any:
-    """Ask with vLLM's extra fields; with `ssr`, ours."""
-    extra = dict(extra)
-    if ssr is not None:
-        extra["vllm_xargs"] = {"ssr": ssr if isinstance(ssr, str) else json.dumps(ssr)}
-    chat = server.client(key).chat.completions
-    return chat.create(**{**ASK, **fields}, extra_body=extra)
-
-
-def report(response: Any) -> dict[str, Any]:
-    told: dict[str, Any] = response.model_extra["metrics"]["ssr"]
-    return told
 
 
 def sources(told: dict[str, Any], kind: str) -> int:
@@ -238,71 +197,3 @@ def test_ctrl_c_stops_it_and_leaves_nothing(server: Server) -> None:
     """The last test of this server."""
     assert server.stop() in (0, 130)
     assert not server.leftovers()
-
-
-# --- the plain line, with a key ------------------------------------------------------
-
-
-def plain_line(model: str, *flags: str) -> str:
-    done = subprocess.run(
-        [*SERVE, model, *FLAGS, *SMALL, *OPERATOR, *flags, "--print-command"],
-        capture_output=True,
-        text=True,
-        check=True,
-        env=environment(),
-    )
-    [line] = done.stdout.splitlines()
-    return line
-
-
-@pytest.fixture(scope="module")
-def guarded(model: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """A plain `vllm serve` with an API key."""
-    port = free_port()
-    line = plain_line(model, "--port", str(port), "--api-key", KEY)
-    command = ["sh", "-c", f"exec env {line}"]
-    with running(command, port, tmp_path_factory.mktemp("log") / "plain") as server:
-        yield server
-
-
-def test_the_plain_line_serves_the_same(guarded: Server) -> None:
-    told = report(ask(guarded, KEY, ssr={"max_drafts": 5}))
-    assert (told["reason"], told["clamped"]) == ("clamped", {"max_drafts": 2})
-    assert guarded.counter(STARTED) == len(told["drafts"]) > 0
-    assert '"ssr' not in ask(guarded, KEY).model_dump_json()
-    with pytest.raises(BadRequestError, match=r"vllm_xargs\.ssr: max_drafts"):
-        ask(guarded, KEY, ssr={"max_drafts": -1})
-
-
-@pytest.mark.parametrize("ssr", [None, {}, {"max_drafts": "bad"}])
-def test_nothing_is_answered_without_the_key(guarded: Server, ssr: Any) -> None:
-    for key in ("none", KEY.upper()):
-        with pytest.raises(AuthenticationError):
-            ask(guarded, key, ssr=ssr)
-
-
-def test_no_endpoint_of_openais_api_answers_without_the_key(guarded: Server) -> None:
-    paths = json.loads(guarded.get("/openapi.json")[1])["paths"]
-    asked = [
-        (path, method)
-        for path, methods in paths.items()
-        if path.startswith("/v1")
-        for method in methods
-    ]
-    assert ("/v1/chat/completions", "post") in asked
-    for path, method in asked:
-        request = Request(guarded.url + path, method=method.upper())
-        with pytest.raises(HTTPError) as caught:
-            urlopen(request, timeout=30)
-        assert caught.value.code == 401, path
-
-
-def test_no_endpoint_is_added() -> None:
-    from fastapi import FastAPI
-
-    from langchain_ssr.engine.plugin import SSREndpointPlugin
-
-    app = FastAPI()
-    before = list(app.router.routes)
-    SSREndpointPlugin().attach_router(app)
-    assert list(app.router.routes) == before

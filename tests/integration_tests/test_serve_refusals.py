@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.integration_tests import tiny_models
-from tests.integration_tests.served import environment
-from tests.integration_tests.test_serve import SERVE
+from tests.integration_tests.served import SERVE, environment
 
 pytestmark = pytest.mark.engine
 

@@ -11,16 +11,13 @@ from collections.abc import Iterator
 import pytest
 
 from tests.doc_blocks import at, blocks, requests_of
-from tests.integration_tests import tiny_models
 from tests.integration_tests.conftest import EnginePool
 from tests.integration_tests.served import (
     ROOT,
     Server,
     environment,
-    free_port,
-    running,
+    serving_tiny,
 )
-from tests.integration_tests.test_serve import SERVE
 
 pytestmark = pytest.mark.engine
 
@@ -36,12 +33,7 @@ FLAGS = [
 def server(
     tmp_path_factory: pytest.TempPathFactory, pool: EnginePool
 ) -> Iterator[Server]:
-    pool.close()  # one engine at a time
-    folder = tmp_path_factory.mktemp("docs")
-    model = str(tiny_models.make(folder / "qwen3", "qwen3"))
-    port = free_port()
-    command = [*SERVE, model, "--port", str(port), *FLAGS]
-    with running(command, port, folder / "log") as server:
+    with serving_tiny(pool, tmp_path_factory.mktemp("docs"), FLAGS) as server:
         yield server
 
 

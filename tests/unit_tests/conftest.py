@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import os
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import settings
@@ -28,6 +30,50 @@ VARIABLES = (
 def no_user_environment(monkeypatch):
     for name in VARIABLES:
         monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture
+def unknown_servers(monkeypatch):
+    """Let nothing be known of a server from an earlier test."""
+    from langchain_ssr.backends import server
+
+    monkeypatch.setattr(server, "_SERVERS", {})
+
+
+@pytest.fixture
+def waits(monkeypatch):
+    """Let retries wait for nothing; the seconds that servers asked for are noted."""
+    from langchain_ssr.backends import retries
+
+    waited = []
+
+    def note(state) -> float:
+        waited.append(retries.retry_after(state.outcome.exception()))
+        return 0
+
+    monkeypatch.setattr(retries, "seconds_to_wait", note)
+    return waited
+
+
+@pytest.fixture
+def bare_server(monkeypatch):
+    """A server's machine: 20 GiB, nothing in the environment, and no plugins.
+
+    Plugins by the group of their entry points are what it returns.
+    """
+    from langchain_ssr.backends import launch
+
+    for name in [*launch._environment("cpu"), "VLLM_PLUGINS", "SSR_DISABLE"]:
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(launch, "memory_bytes", lambda: 20 * launch.GIB)
+    monkeypatch.setattr(os, "environ", dict(os.environ))
+    found: dict[str, list[str]] = {}
+
+    def entry_points(group: str) -> list[SimpleNamespace]:
+        return [SimpleNamespace(name=name) for name in found.get(group, [])]
+
+    monkeypatch.setattr(importlib.metadata, "entry_points", entry_points)
+    return found
 
 
 @pytest.fixture

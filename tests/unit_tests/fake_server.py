@@ -183,3 +183,18 @@ def _sum(chunks: list[AIMessageChunk]) -> AIMessageChunk:
 def both(whole: object, stream: list) -> object:
     """Answer whole or as a stream, as a request asks."""
     return lambda request: stream if request.get("stream") else whole
+
+
+def plain(**fields) -> FakeServer:
+    """Answer with reasoning under vLLM's name, without SSR."""
+    return FakeServer(both(response(reasoning="They greet."), sse(*CHUNKS)), **fields)
+
+
+def with_ssr() -> FakeServer:
+    metrics = {"queue_time_ms": 1.0, "ssr": REPORT}
+    return FakeServer(
+        both(
+            response(reasoning="They greet.", metrics=metrics),
+            sse(*CHUNKS[:-1], {**LAST, "metrics": metrics}),
+        )
+    )

@@ -11,12 +11,19 @@ ROOT = Path(__file__).parents[2]
 
 
 def load(path: Path) -> ModuleType:
-    """Import a file anew, under a name of its own."""
+    """Import a file anew, under a name of its own.
+
+    As when it is run, it finds the other files of its folder.
+    """
     name = f"{path.parent.name}_{path.stem}"
     spec = importlib.util.spec_from_file_location(name, path)
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module  # pydantic looks annotations up there
-    spec.loader.exec_module(module)
+    sys.path.insert(0, str(path.parent))
+    try:
+        spec.loader.exec_module(module)
+    finally:
+        sys.path.remove(str(path.parent))
     return module
 
 

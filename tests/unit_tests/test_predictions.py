@@ -7,7 +7,6 @@ import json
 import httpx
 import pytest
 
-from langchain_ssr.backends import server
 from tests.unit_tests.fake_server import (
     CHUNKS,
     LAST,
@@ -28,10 +27,7 @@ TOLD = {**USAGE, "completion_tokens_details": DETAILS}
 METRICS = {"ssr": REPORT}
 FILE = "x = 1\n"
 
-
-@pytest.fixture(autouse=True)
-def unknown_servers(monkeypatch):
-    monkeypatch.setattr(server, "_SERVERS", {})
+pytestmark = pytest.mark.usefixtures("unknown_servers")
 
 
 def counting() -> FakeServer:

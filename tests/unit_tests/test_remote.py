@@ -2,24 +2,15 @@
 
 from __future__ import annotations
 
-import copy
 import json
 import logging
-import pickle
 
-import httpx
 import pytest
-from langchain_core.exceptions import ModelNotFoundError
-from langchain_core.load import dumps
-from pydantic import ValidationError
 
-from langchain_ssr import ChatSSR
-from langchain_ssr.backends import server
 from langchain_ssr.errors import InvalidRequestError
 from tests.unit_tests.fake_server import (
     CHUNKS,
     LAST,
-    REPORT,
     URL,
     USAGE,
     WAYS,
@@ -28,31 +19,15 @@ from tests.unit_tests.fake_server import (
     ask,
     both,
     delta,
+    plain,
     response,
     sse,
+    with_ssr,
 )
 
+pytestmark = pytest.mark.usefixtures("unknown_servers")
+
 every_way = pytest.mark.parametrize("way", WAYS)
-
-
-@pytest.fixture(autouse=True)
-def unknown_servers(monkeypatch):
-    monkeypatch.setattr(server, "_SERVERS", {})
-
-
-def plain(**fields) -> FakeServer:
-    """Answer with reasoning under vLLM's name, without SSR."""
-    return FakeServer(both(response(reasoning="They greet."), sse(*CHUNKS)), **fields)
-
-
-def with_ssr() -> FakeServer:
-    metrics = {"queue_time_ms": 1.0, "ssr": REPORT}
-    return FakeServer(
-        both(
-            response(reasoning="They greet.", metrics=metrics),
-            sse(*CHUNKS[:-1], {**LAST, "metrics": metrics}),
-        )
-    )
 
 
 # --- answers -------------------------------------------------------------------------
@@ -293,125 +268,3 @@ def test_refused_arguments_of_the_users_own_are_an_error():
     with pytest.raises(InvalidRequestError, match="Unrecognized"):
         ask(llm, "invoke")
     assert len(fake.requests) == 1
-
-
-# --- the model object ----------------------------------------------------------------
-
-
-@pytest.mark.parametrize("url", ["localhost:8000/v1", "ftp://x", "8000"])
-def test_address_without_a_scheme_is_refused(url):
-    with pytest.raises(ValidationError, match=r"(?s)base_url.*http://"):
-        ChatSSR(model="m", base_url=url)
-
-
-def test_address_of_the_environment(monkeypatch):
-    monkeypatch.setenv("SSR_BASE_URL", f"{URL}/")
-    fake = plain()
-    llm = fake.llm(base_url=None)
-    assert llm.base_url == URL
-    assert ask(llm, "invoke").content == "Hi"
-    assert ChatSSR(model="m", base_url="").base_url is None
-
-
-def test_engine_arguments_do_not_go_with_a_server():
-    with pytest.raises(
-        ValidationError, match=r"engine_kwargs.*give them to the server"
-    ):
-        ChatSSR(model="m", base_url=URL, engine_kwargs={"max_model_len": 512})
-
-
-def test_key_is_never_shown():
-    llm = ChatSSR(model="m", base_url=URL, api_key="sk-secret")
-    shown = [repr(llm), str(llm), dumps(llm), repr(llm._remote._connection)]
-    assert not any("sk-secret" in text for text in shown)
-    assert "http_client" not in repr(llm)
-
-
-def test_key_that_no_header_takes_is_not_shown():
-    llm = plain().llm(api_key="sk-sécret")
-    with pytest.raises(ValueError, match="api_key") as info:
-        llm.invoke("hi")
-    assert "sécret" not in str(info.value)
-
-
-@pytest.mark.kind(26)
-def test_copies_ask_the_same_server():
-    fake = plain()
-    llm = fake.llm()
-    llm.invoke("hi")
-    for copied in (copy.copy(llm), copy.deepcopy(llm), llm.model_copy()):
-        assert copied.http_client is llm.http_client
-        assert copied.invoke("hi").content == "Hi"
-
-
-@pytest.mark.kind(26)
-def test_pickle_has_no_client():
-    llm = ChatSSR(model="m", base_url=URL, api_key="k", max_retries=0)
-    assert llm._remote._http is not None
-    copied = pickle.loads(pickle.dumps(llm))  # noqa: S301
-    assert copied._remote._connection == llm._remote._connection
-    assert hash(copied._remote._connection) == hash(llm._remote._connection)
-
-
-@pytest.mark.kind(21)
-def test_two_event_loops_and_four_threads():
-    from concurrent.futures import ThreadPoolExecutor
-
-    fake = plain()
-    for way in ("ainvoke", "astream"):
-        with ThreadPoolExecutor(4) as pool:
-            llms = [fake.llm() for _ in range(8)]
-            done = pool.map(lambda llm, way=way: ask(llm, way).content, llms)
-            assert set(done) == {"Hi"}
-
-
-def test_batch_keeps_the_order():
-    fake = FakeServer(lambda sent: response(sent["messages"][0]["content"]))
-    answers = fake.llm().batch([str(i) for i in range(32)])
-    assert [answer.content for answer in answers] == [str(i) for i in range(32)]
-
-
-def test_client_of_the_wrong_kind_is_named():
-    llm = ChatSSR(model="m", base_url=URL, http_client=object())
-    with pytest.raises(TypeError, match="http_client"):
-        llm.invoke("hi")
-
-
-# --- life ----------------------------------------------------------------------------
-
-
-def test_warmup_asks_for_the_model():
-    fake = plain()
-    assert fake.llm().warmup() is not None
-    assert fake.paths == ["/models"]
-
-
-async def test_warmup_asks_for_the_model_async():
-    fake = plain()
-    await fake.llm().awarmup()
-    with pytest.raises(ModelNotFoundError, match="It has: 'm'"):
-        await fake.llm(model="n").awarmup()
-
-
-def test_info():
-    fake = plain()
-    fake.other["/models"] = {"data": [{"id": "m", "max_model_len": 512}, {"id": "n"}]}
-    llm = fake.llm()
-    llm.invoke("hi")
-    assert llm.engine_info() == {
-        "model": "m",
-        "base_url": URL,
-        "models": ["m", "n"],
-        "vllm_version": None,
-        "max_model_len": 512,
-        "speculation": False,
-    }
-
-
-def test_close_leaves_the_users_client_open():
-    fake = plain()
-    with fake.llm() as llm:
-        llm.invoke("hi")
-    assert not llm.http_client.is_closed
-    assert isinstance(llm.http_client, httpx.Client)
-    assert llm.invoke("hi").content == "Hi"

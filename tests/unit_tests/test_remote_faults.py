@@ -2,45 +2,27 @@
 
 from __future__ import annotations
 
-import asyncio
-
 import httpx
 import pytest
 from langchain_core import exceptions as core
 
 from langchain_ssr import errors
-from langchain_ssr.backends import retries, server
 from tests.unit_tests.fake_server import (
     CHUNKS,
-    LAST,
     URL,
     WAYS,
     Failure,
     FakeServer,
     ask,
     both,
-    delta,
     response,
     sse,
 )
 
+pytestmark = pytest.mark.usefixtures("unknown_servers", "waits")
+
 every_way = pytest.mark.parametrize("way", WAYS)
-in_streams = pytest.mark.parametrize("way", ["stream", "astream"])
 GOOD = both(response(), sse(*CHUNKS))
-
-
-@pytest.fixture(autouse=True)
-def waits(monkeypatch):
-    """Wait for nothing, and remember for how long."""
-    waited = []
-
-    def note(state) -> float:
-        waited.append(retries.retry_after(state.outcome.exception()))
-        return 0
-
-    monkeypatch.setattr(server, "_SERVERS", {})
-    monkeypatch.setattr(retries, "seconds_to_wait", note)
-    return waited
 
 
 def error_object(message: str, code: object = None) -> dict:
@@ -199,165 +181,3 @@ def test_error_of_an_old_server(way):
     fake = FakeServer({"object": "error", "message": "no luck", "code": 400})
     with pytest.raises(errors.InvalidRequestError, match="no luck"):
         ask(fake.llm(), way)
-
-
-# --- garbage -------------------------------------------------------------------------
-
-BAD = [
-    *([], "text", 3, None, {}, {"choices": []}, {"choices": {}}, {"choices": [3]}),
-    {"choices": [{"message": "Hi"}]},
-    {"choices": [{"message": {"content": 3}}]},
-    {"choices": [{"message": {"tool_calls": {}}}]},
-    {"choices": [{"message": {"tool_calls": ["f"]}}]},
-    {"choices": [{"message": {"tool_calls": [{"function": "f"}]}}]},
-    {"choices": [{"message": {"tool_calls": [{"function": {"arguments": 3}}]}}]},
-    {"choices": [{"message": {"content": "Hi"}, "logprobs": {"content": 3}}]},
-    {**response(), "usage": 3},
-    {**response(), "usage": {"prompt_tokens": "many"}},
-    {**response(), "usage": {"prompt_tokens_details": 3}},
-    {**response(), "metrics": 3},
-]
-
-
-@pytest.mark.parametrize("way", ["invoke", "ainvoke"])
-@pytest.mark.parametrize("bad", BAD, ids=str)
-def test_whole_answer_that_is_none(way, bad):
-    fake = FakeServer(lambda _: Failure(200, bad))
-    with pytest.raises(errors.ServerError, match="no chat completion"):
-        ask(fake.llm(max_retries=1), way)
-    assert len(fake.requests) == 2
-
-
-@pytest.mark.parametrize("way", ["invoke", "ainvoke"])
-@pytest.mark.parametrize("text", ["{", "\x00", '{"choices": [{"mess'])
-def test_whole_answer_that_is_no_json(way, text):
-    headers = {"content_type": "application/json"}
-    fake = FakeServer(lambda _: Failure(200, text, **headers))
-    with pytest.raises(errors.ServerError, match="no JSON"):
-        ask(fake.llm(max_retries=0), way)
-
-
-@in_streams
-@pytest.mark.parametrize(
-    "bad",
-    [
-        "data: {\n\n",
-        "data: 3\n\n",
-        'data: "text"\n\n',
-        'data: {"choices": [{"delta": 3}]}\n\n',
-        'data: {"choices": [{"delta": {"content": [1]}}]}\n\n',
-        'data: {"choices": [{"delta": {"tool_calls": 3}}]}\n\n',
-    ],
-)
-@pytest.mark.parametrize("at", [0, 3])
-def test_chunk_that_is_none(way, bad, at):
-    chunks = [*CHUNKS[:at], bad, *CHUNKS[at:]]
-    fake = FakeServer(sse(*chunks))
-    with pytest.raises(errors.ServerError, match=r"no JSON|no chat completion"):
-        ask(fake.llm(max_retries=1), way)
-    assert len(fake.requests) == (2 if at == 0 else 1)
-    assert all(body.closed for body in fake.bodies)
-
-
-@in_streams
-def test_bytes_that_are_no_text(way):
-    parts = [*sse(*CHUNKS[:3], done=False), b"data: \xff\xfe\n\n"]
-    with pytest.raises(errors.ServerError, match="no JSON"):
-        ask(FakeServer(parts).llm(), way)
-
-
-# --- streams that end too early ------------------------------------------------------
-
-
-def collect(llm, way) -> tuple[str, Exception | None]:
-    """Read a stream as far as it goes."""
-    seen: list[str] = []
-
-    async def read() -> None:
-        async for chunk in llm.astream("hi"):
-            seen.append(chunk.content)  # noqa: PERF401 - also what came before an error
-
-    try:
-        if way == "stream":
-            seen.extend(chunk.content for chunk in llm.stream("hi"))
-        else:
-            asyncio.run(read())
-    except core.ModelError as error:
-        return "".join(seen), error
-    return "".join(seen), None
-
-
-@in_streams
-@pytest.mark.parametrize(
-    ("rest", "kind"),
-    [
-        ([httpx.ReadError("reset by peer")], errors.ServerConnectionError),
-        (
-            [httpx.RemoteProtocolError("peer closed connection (incomplete read)")],
-            errors.ServerConnectionError,
-        ),
-        ([], errors.ServerConnectionError),
-        ([b"data: [DONE]\n\n"], errors.ServerConnectionError),
-        ([b'data: {"id": "r1", "choi'], errors.ServerConnectionError),
-        ([httpx.ReadTimeout("")], errors.RequestTimeoutError),
-        (
-            [b'data: {"error": {"message": "worker died", "code": 500}}\n\n'],
-            errors.ServerError,
-        ),
-        ([b'data: {"error": "worker died"}\n\n'], errors.ServerError),
-    ],
-)
-def test_stream_that_ends_in_the_middle_is_not_asked_again(way, rest, kind):
-    fake = FakeServer([*sse(*CHUNKS[:4], done=False), *rest])
-    text, error = collect(fake.llm(timeout=7), way)
-    assert text == "Hi"
-    assert type(error) is kind
-    assert len(fake.requests) == 1
-    assert fake.bodies[0].closed
-
-
-@in_streams
-@pytest.mark.parametrize(
-    "parts",
-    [
-        [httpx.ReadError("reset by peer")],
-        [b'data: {"error": {"message": "busy", "code": 503}}\n\n'],
-        [b'data: {"id"'],
-        [b"data: [DONE]\n\n"],
-        [],
-    ],
-)
-def test_stream_that_ends_before_its_first_chunk_is_asked_again(way, parts):
-    fake = FakeServer(parts, GOOD)
-    assert collect(fake.llm(), way) == ("Hi", None)
-    assert len(fake.requests) == 2
-    assert fake.bodies[0].closed
-
-
-@in_streams
-def test_stream_that_loses_only_its_end_is_an_answer(way):
-    """The finish reason was there; what is lost is the usage."""
-    fake = FakeServer(sse(*CHUNKS[:-1], done=False))
-    assert collect(fake.llm(), way) == ("Hi", None)
-
-
-@in_streams
-@pytest.mark.kind(22)
-def test_leaving_a_stream_closes_the_response(way):
-    fake = FakeServer(sse(*CHUNKS[:3], *[delta(content="x")] * 50, LAST))
-    llm = fake.llm()
-
-    async def leave() -> None:
-        chunks = llm.astream("hi")
-        await anext(chunks)
-        await chunks.aclose()
-
-    if way == "stream":
-        chunks = llm.stream("hi")
-        next(chunks)
-        chunks.close()
-    else:
-        asyncio.run(leave())
-    [body] = fake.bodies
-    assert body.closed
-    assert body.read < 10

@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from langchain_core.messages import HumanMessage
 
-from langchain_ssr.backends import server
 from langchain_ssr.wire.client_stops import ClientStops
 from tests.unit_tests.fake_server import (
     LAST,
@@ -24,13 +23,10 @@ from tests.unit_tests.fake_server import (
     sse,
 )
 
+pytestmark = pytest.mark.usefixtures("unknown_servers")
+
 every_way = pytest.mark.parametrize("way", WAYS)
 REFUSAL = "vllm_xargs.ssr must be a JSON object in a string: Expecting value"
-
-
-@pytest.fixture(autouse=True)
-def unknown_servers(monkeypatch):
-    monkeypatch.setattr(server, "_SERVERS", {})
 
 
 def is_probe(request: dict) -> bool:

@@ -13,7 +13,7 @@ from langchain_core.messages import AIMessage
 from langchain_ssr.rendering.looks import LOOKS
 from langchain_ssr.rendering.page import answer_html, fragment, page
 from langchain_ssr.rendering.pieces import pieces_of
-from langchain_ssr.rendering.style import PAPER, TEXT, style_sheet
+from langchain_ssr.rendering.style import PAPER, TEXT, page_style, style_sheet
 from langchain_ssr.sources import SOURCES
 from langchain_ssr.stats import SourceStats, SpeculationStats
 
@@ -183,15 +183,20 @@ def test_output_without_an_end_of_reasoning(answered, phase):
     assert [piece.phase for piece in pieces_of(stats)] == [phase]
 
 
-def test_every_source_has_its_own_look_and_a_legend_entry():
+def test_every_source_has_its_own_look():
     assert list(LOOKS) == [*SOURCES, "decoded"]
     looks = [look for name, look in LOOKS.items() if name != "decoded"]
     for values in zip(*((k.label, k.letter, k.underline) for k in looks), strict=True):
         assert len(set(values)) == len(looks)
+
+
+def test_legend_has_what_the_output_has():
     legend = answer_html(STATS).split('<ul class="legend">')[1].split("</ul>")[0]
     entries = re.findall(r'<li><span class="(\w+)">([^<]+)</span> (\d+): ', legend)
-    counts = {"draft_prefix": "3", "decoded": "7"}
-    assert entries == [(n, k.label, counts.get(n, "0")) for n, k in LOOKS.items()]
+    assert entries == [
+        ("draft_prefix", LOOKS["draft_prefix"].label, "3"),
+        ("decoded", LOOKS["decoded"].label, "7"),
+    ]
 
 
 def test_marks_do_not_need_colour():
@@ -229,6 +234,15 @@ def test_page_needs_nothing_else():
         assert not [name for name in attributes if name.startswith("on")]
     assert "url(" not in style_sheet()
     assert "@import" not in style_sheet()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_paper_goes_to_the_edge_of_a_page(scheme):
+    first, dark = page_style().split("@media (prefers-color-scheme:dark)")
+    rules = {"light": first, "dark": dark}[scheme]
+    assert f"background:{PAPER[scheme]}" in rules
+    assert page_style() in page("t", [STATS])
+    assert page_style() not in fragment(STATS)
 
 
 def test_styles_stay_inside():

@@ -20,11 +20,11 @@ def bars(stats: SpeculationStats) -> list[dict]:
 
 def test_timeline_shows_request_drafts_and_verification():
     told = {bar["class"].removeprefix("bar "): bar for bar in bars(STATS)}
-    assert list(told) == ["think", "say", "draft broken", "tick draft_prefix"]
+    assert list(told) == ["think", "say", "draft broken", "tick"]
     assert told["think"]["style"] == "left:0.00%;width:50.00%"
     assert told["say"]["style"] == "left:50.00%;width:50.00%"
     assert told["draft broken"]["style"] == "left:10.00%;width:40.00%"
-    assert told["tick draft_prefix"]["style"] == "left:70.00%;width:0.40%"
+    assert told["tick"]["style"] == "left:70.00%;width:0.40%"
     assert told["think"]["title"] == "thinking: 3 tokens in 4 steps, 50 ms"
     assert told["draft broken"]["title"] == (
         "draft 1: forked at 2 reasoning tokens, 9 tokens in 9 steps, 3 accepted, ended "
@@ -33,6 +33,30 @@ def test_timeline_shows_request_drafts_and_verification():
     for bar in bars(STATS):
         assert bar["aria-label"] == bar["title"]
         assert bar["tabindex"] == "0"
+
+
+def lanes(stats: SpeculationStats) -> dict[str, int]:
+    """Return the number of bars by the label of their lane."""
+    rows = re.findall(r"<dt>(.*?)</dt><dd>(.*?)</dd>", answer_html(stats))
+    return {re.sub("<.*?>", "", name): bars.count('"bar ') for name, bars in rows}
+
+
+def test_each_source_has_its_own_lane_with_its_marks():
+    verified = [
+        {"event": "verified", "t_ms": 60.0, "source": source, "num_tokens": 1}
+        for source in ("prompt", "draft_suffix", "prompt")
+    ]
+    stats = STATS.model_copy(update={"timeline": verified})
+    assert lanes(stats) == {"request": 2, "draft resumed": 1, "prompt": 2}
+    assert '<dt><span class="prompt">prompt</span></dt>' in answer_html(stats)
+
+
+def test_lanes_without_bars_are_left_out():
+    ended = {"event": "reasoning_ended", "t_ms": 50.0, "num_tokens": 4}
+    html = answer_html(STATS.model_copy(update={"timeline": [ended]}))
+    assert "<dt>drafts</dt>" not in html
+    assert "a tick is" not in html
+    assert "a tick is" in answer_html(STATS)
 
 
 times = st.floats(0, 1e6)

@@ -1,54 +1,21 @@
-"""The command line of the server: defaults, the user's flags, refusals, plain line."""
+"""The command line of the server: defaults, flags, the operator, refusals."""
 
 from __future__ import annotations
 
-import importlib.metadata
 import json
 import os
-import shlex
-import sys
-from types import SimpleNamespace
 
 import pytest
 
 from langchain_ssr import models
-from langchain_ssr import serve as server
 from langchain_ssr.backends import launch
-from langchain_ssr.engine import server_command
-from langchain_ssr.errors import EngineStartError, ModelLoadError, SettingsError
+from langchain_ssr.errors import ModelLoadError, SettingsError
 from langchain_ssr.models import QWEN3, ModelSpec
 from langchain_ssr.operator_settings import OperatorSettings
 from langchain_ssr.serve_flags import given_arguments
+from tests.unit_tests.serving import SCHEDULER, arguments, build
 
-NOTHING = OperatorSettings.read({})
-SCHEDULER = "langchain_ssr.engine.scheduler.SSRScheduler"
-
-
-@pytest.fixture(autouse=True)
-def bare_environment(monkeypatch):
-    for name in [*launch._environment("cpu"), "VLLM_PLUGINS", "SSR_DISABLE"]:
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr(launch, "memory_bytes", lambda: 20 * launch.GIB)
-    monkeypatch.setattr(os, "environ", dict(os.environ))
-
-
-@pytest.fixture(autouse=True)
-def plugins(monkeypatch):
-    found: dict[str, list[str]] = {}
-
-    def entry_points(group: str) -> list[SimpleNamespace]:
-        return [SimpleNamespace(name=name) for name in found.get(group, [])]
-
-    monkeypatch.setattr(importlib.metadata, "entry_points", entry_points)
-    return found
-
-
-def build(*flags, model="Qwen3-4B", device="cpu", operator=NOTHING, **options):
-    return server.build(model, flags, operator, device, **options)
-
-
-def arguments(command):
-    return given_arguments(command.flags)
+pytestmark = pytest.mark.usefixtures("bare_server")
 
 
 # --- defaults and the user's flags ---------------------------------------------------
@@ -242,133 +209,3 @@ def test_disabled_speculation_is_a_plain_server(monkeypatch):
     command = build("--speculative-config", "{}", "-pp", "2")
     assert not command.speculates
     assert "scheduler_cls" not in arguments(command)
-
-
-# --- hybrid models -------------------------------------------------------------------
-
-
-def test_a_hybrid_model_decodes_plainly_on_a_cpu():
-    command = build(model="Qwen3.5-4B", hybrid=True)
-    made = arguments(command)
-    assert made["scheduler_cls"] == SCHEDULER
-    assert "speculative_config" not in made
-
-
-def test_a_hybrid_model_proposes_few_tokens_on_a_gpu():
-    made = arguments(build(model="Qwen3.5-4B", device="cuda", hybrid=True))
-    assert json.loads(made["speculative_config"])["num_speculative_tokens"] == 16
-    assert made["enable_prefix_caching"] is True
-
-
-def test_a_hybrid_model_needs_the_prefix_cache():
-    with pytest.raises(SettingsError, match="prefix"):
-        build("--no-enable-prefix-caching", device="cuda", hybrid=True)
-
-
-@pytest.mark.parametrize("hybrid", [True, False])
-def test_the_model_is_asked_whether_it_is_hybrid(monkeypatch, hybrid):
-    monkeypatch.setattr(launch, "installed_vllm", lambda: launch.VLLM("0.32.0", "cpu"))
-    seen = []
-
-    def is_hybrid(command):
-        seen.append(command.path)
-        return hybrid
-
-    command = server.command_for("Qwen3-4B", [], NOTHING, is_hybrid)
-    assert seen == ["Qwen/Qwen3-4B"]
-    assert ("speculative_config" in arguments(command)) is not hybrid
-
-
-def raising(error):
-    def read_hybrid(_):
-        raise error
-
-    return read_hybrid
-
-
-@pytest.mark.parametrize(
-    ("model", "hybrid"), [("Qwen3-4B", False), ("Qwen3.5-4B", True)]
-)
-def test_the_name_decides_where_the_model_cannot_be_read(
-    monkeypatch, caplog, model, hybrid
-):
-    monkeypatch.setattr(launch, "installed_vllm", lambda: launch.VLLM("0.32.0", "cpu"))
-    monkeypatch.setattr(server, "read_hybrid", raising(ModelLoadError("no hub")))
-    command = server.plain_command(model, [], NOTHING)
-    assert ("speculative_config" in arguments(command)) is not hybrid
-    assert "no hub" in caplog.text
-
-
-@pytest.mark.parametrize("error", [SettingsError("--prot"), EngineStartError("no")])
-def test_other_errors_are_no_line(monkeypatch, error):
-    monkeypatch.setattr(launch, "installed_vllm", lambda: launch.VLLM("0.32.0", "cpu"))
-    monkeypatch.setattr(server, "read_hybrid", raising(error))
-    with pytest.raises(type(error)):
-        server.plain_command("Qwen3-4B", ["--prot", "1"], NOTHING)
-
-
-# --- environment, and the plain line -------------------------------------------------
-
-
-def test_plugins_that_load_anyway_still_load(plugins):
-    plugins["vllm.general_plugins"] = ["lora", "other"]
-    plugins["vllm.platform_plugins"] = ["npu"]
-    plugins["vllm.endpoint_plugins"] = ["foreign", "ssr"]
-    assert server.allowed_plugins() == "lora,npu,other,ssr"
-
-
-@pytest.mark.parametrize(
-    ("given", "value"),
-    [("", "ssr"), ("a", "a,ssr"), ("a,ssr", "a,ssr"), ("ssr", "ssr")],
-)
-def test_allowed_plugins_of_the_user_are_kept(monkeypatch, plugins, given, value):
-    plugins["vllm.general_plugins"] = ["lora"]
-    monkeypatch.setitem(os.environ, "VLLM_PLUGINS", given)
-    assert server.allowed_plugins() == value
-
-
-def test_variables_of_the_user_stay(monkeypatch):
-    assert build().environment["TORCH_COMPILE_DISABLE"] == "1"
-    monkeypatch.setitem(os.environ, "TORCH_COMPILE_DISABLE", "0")
-    assert "TORCH_COMPILE_DISABLE" not in build().environment
-
-
-def test_who_wants_to_compile_may():
-    assert "TORCH_COMPILE_DISABLE" not in build("--no-enforce-eager").environment
-
-
-@pytest.mark.parametrize("has_command", [True, False])
-def test_the_plain_line_is_the_command(monkeypatch, has_command):
-    monkeypatch.setattr(server, "_vllm_command_works", lambda: has_command)
-    flags = ["--chat-template", "/my 'own' $template.jinja", "--api-key", "a b"]
-    operator = OperatorSettings.from_json('{"draft_budget": [1, 2]}', None)
-    command = build(*flags, operator=operator)
-    words = shlex.split(str(command))
-    assignments = [f"{k}={v}" for k, v in command.environment.items()]
-    module = ["python", "-m", server.SERVER_MODULE, "--model", command.path]
-    start = ["vllm", "serve", command.path] if has_command else module
-    assert words == [*assignments, *start, *command.flags]
-    assert words[0] == "VLLM_PLUGINS=ssr"
-    assert words[-4:] == flags
-
-
-def test_vllms_own_command_runs_in_this_process(monkeypatch):
-    monkeypatch.setattr(launch, "installed_vllm", lambda: launch.VLLM("0.32.0", "cpu"))
-    monkeypatch.setattr(server, "read_hybrid", lambda _: False)
-    monkeypatch.setattr(sys, "argv", ["langchain-ssr"])
-    seen = {}
-
-    def run(arguments):
-        seen.update(
-            arguments=arguments, argv=list(sys.argv), plugins=os.environ["VLLM_PLUGINS"]
-        )
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(server_command, "run", run)
-    with pytest.raises(SystemExit) as caught:
-        server.serve("Qwen3-4B", ["--port", "8001"], NOTHING)
-    assert caught.value.code == 130
-    assert seen["arguments"] == build("--port", "8001").arguments
-    assert seen["argv"] == ["vllm", *seen["arguments"]]
-    assert seen["plugins"] == "ssr"
-    assert os.environ["LANGCHAIN_SSR_OWNER"] == str(os.getpid())
