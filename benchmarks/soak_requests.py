@@ -137,6 +137,7 @@ def _speculation(rng: random.Random) -> dict[str, Any]:
         "speculate_reasoning": [True, True, False],
         "prediction": [None, None, None, "hello there tell me more " * 4],
         "speculation_stats": ["summary", "summary", "detailed", "none"],
+        "sources": [None] * 6 + [["draft_prefix"], ["draft_suffix"], ["prompt"], []],
         "speculation": [True] * 9 + [False],
     }
     drawn = {name: rng.choice(values) for name, values in axes.items()}

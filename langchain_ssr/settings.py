@@ -25,6 +25,7 @@ from pydantic import (
 )
 
 from langchain_ssr.errors import SettingsError
+from langchain_ssr.sources import SOURCES, SourceName
 
 LARGEST_INT = 2**63 - 1
 """The largest integer that reaches the engine: its messages hold 64 bits."""
@@ -41,6 +42,9 @@ _NOT_IN_EXTRA_BODY = frozenset({"n", "stream"})
 
 NONE_IS_A_VALUE = frozenset({"enable_thinking"})
 """Settings whose `None` says something else than "not set"."""
+
+_SEVERAL = (list, tuple, set, frozenset)
+"""What is taken as a list."""
 
 
 def _drop_none(data: Any) -> Any:
@@ -111,6 +115,9 @@ class SpeculationSettings(Settings):
     """Sampling temperature of the drafts. Default: the request's."""
     speculate_reasoning: StrictBool = True
     """Also propose tokens while the model thinks."""
+    sources: list[SourceName] | None = None
+    """Where proposed tokens may come from; order and repetitions say nothing. Without
+    "draft_prefix" and "draft_suffix" no draft is made. Default: all."""
     prediction: StrictStr | dict[str, Any] | None = None
     """Text that the answer will probably repeat, for example the file to be edited."""
     num_speculative_tokens: Annotated[StrictInt, Field(ge=1, le=128)] = 32
@@ -129,6 +136,24 @@ class SpeculationSettings(Settings):
             msg = f"a list of draft budgets must ascend, but is {value}"
             raise ValueError(msg)
         return value
+
+    @field_validator("sources", mode="before")
+    @classmethod
+    def _known_sources(cls, value: Any) -> Any:
+        """Suggest a name for an unknown one; other mistakes are left to pydantic."""
+        for name in value if isinstance(value, _SEVERAL) else ():
+            if isinstance(name, str) and name not in SOURCES:
+                msg = (
+                    f"there is no source {name!r}.{suggest(name, SOURCES)} "
+                    f"Known: {', '.join(SOURCES)}"
+                )
+                raise ValueError(msg)
+        return value
+
+    @field_validator("sources")
+    @classmethod
+    def _each_source_once(cls, value: list[str] | None) -> list[str] | None:
+        return value and [name for name in SOURCES if name in value]
 
     @field_validator("prediction")
     @classmethod

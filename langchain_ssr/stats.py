@@ -9,15 +9,7 @@ from typing import Any, Literal, Self
 from langchain_core.messages import BaseMessage
 from pydantic import BaseModel, ConfigDict, Field
 
-SOURCES = (
-    "draft_prefix",
-    "draft_suffix",
-    "prompt",
-    "reasoning",
-    "answer",
-    "prediction",
-)
-"""Where proposed tokens come from."""
+from langchain_ssr.sources import SOURCES
 
 Reason = Literal[
     "disabled",

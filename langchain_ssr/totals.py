@@ -8,7 +8,8 @@ from typing import Any, Self
 from langchain_core.messages import AIMessage, BaseMessage
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from langchain_ssr.stats import SOURCES, Overhead, SourceStats, SpeculationStats
+from langchain_ssr.sources import SOURCES
+from langchain_ssr.stats import Overhead, SourceStats, SpeculationStats
 
 RATES = (
     "tokens_per_reasoning_step",

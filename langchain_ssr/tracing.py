@@ -31,6 +31,7 @@ _SETTINGS = {
     "max_draft_tokens",
     "draft_temperature",
     "speculate_reasoning",
+    "sources",
     "num_speculative_tokens",
 }
 

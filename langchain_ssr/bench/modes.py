@@ -96,6 +96,8 @@ BUILT_IN: Mapping[str, Mode] = {
         Mode("ssr", _SSR),
         Mode("ssr-no-draft", _SSR, {"max_drafts": 0}),
         Mode("ssr-one-draft", _SSR, {"iterative": False}),
+        Mode("ssr-prefix-only", _SSR, {"sources": ["draft_prefix"]}),
+        Mode("ssr-suffix-only", _SSR, {"sources": ["draft_suffix"]}),
         Mode("ssr-answer-only", _SSR, {"speculate_reasoning": False}),
     )
 }

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from langchain_ssr.errors import SettingsError
-from langchain_ssr.stats import SOURCES
+from langchain_ssr.sources import SOURCES
 
 Row = Mapping[str, Any]
 INSTALL = "pip install 'langchain-ssr[plots]'"

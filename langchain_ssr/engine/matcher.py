@@ -15,13 +15,13 @@ confidence decides how much is proposed.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
-from enum import StrEnum
 from math import log2
 
 from langchain_ssr.engine.pace import Pace
 from langchain_ssr.engine.suffix_index import Match, SuffixIndex
+from langchain_ssr.sources import SOURCES, Source
 
 _NEAR = 6.0
 """Confidence, in matching tokens, of the place at which a trusted draft should go on.
@@ -35,19 +35,6 @@ _MIN_MATCH = 2
 _THINKING_FACTOR, _ANSWER_FACTOR, _GUIDE_FACTOR = 2.0, 4.0, 8.0
 """Tokens proposed per token of confidence: in the thinking phase, in the answer, and in
 the answer from a draft or prediction. Round numbers: results depend little on them."""
-
-
-class Source(StrEnum):
-    """Where proposed tokens come from; the names are those of the statistics."""
-
-    DRAFT_PREFIX = "draft_prefix"
-    """A draft with which the answer has agreed from its first token on."""
-    DRAFT_SUFFIX = "draft_suffix"
-    """A draft, in any other place."""
-    PROMPT = "prompt"
-    REASONING = "reasoning"
-    ANSWER = "answer"
-    PREDICTION = "prediction"
 
 
 @dataclass(frozen=True)
@@ -89,14 +76,24 @@ class Matcher:
     Args:
         prompt: Token ids of the prompt.
         prediction: Token ids of the answer that the user expects.
+        sources: Names of the sources that may be proposed from. Without "draft_suffix"
+            a draft is followed only while the answer agrees with it from its first
+            token on. Without "draft_prefix" its beginning is found as any other place
+            is, by what the answer ends with: not before the answer has a token.
     """
 
     def __init__(
-        self, prompt: Sequence[int], prediction: Sequence[int] | None = None
+        self,
+        prompt: Sequence[int],
+        prediction: Sequence[int] | None = None,
+        sources: Collection[str] = SOURCES,
     ) -> None:
+        self._sources = sources
         self._index = SuffixIndex()
         self._kinds: list[Source] = []
         self._guides: dict[int, _Guide] = {}
+        self._from_start: list[_Guide] = []  # followed while the answer agrees
+        self._nearby: list[_Guide] = []  # searched near the expected place
         # In ascending priority: of two equal places, the later sequence's is followed.
         self._add(Source.PROMPT, prompt)
         self._reasoning = self._add(Source.REASONING)
@@ -190,7 +187,7 @@ class Matcher:
         if not self._answering:
             return None
         size = len(self._text)
-        for guide in reversed(self._guides.values()):
+        for guide in reversed(self._from_start):
             if guide.agreed == size < len(self._index.sequences[guide.sequence]):
                 return guide
         return None
@@ -213,19 +210,19 @@ class Matcher:
                     yield match
             return
         yield from self._index.matches(self._text)
-        for guide in self._guides.values():
+        for guide in self._nearby:
             yield from self._places_nearby(guide)
 
     def _places_nearby(self, guide: _Guide) -> Iterator[Match]:
         """Yield the places near the one where a guide should go on, and that one."""
+        if not self._text:
+            return
         number = guide.sequence
         sequence = self._index.sequences[number]
         expected = len(self._text) + guide.shift
         if 0 <= expected < len(sequence):
             # A mismatch before it speaks against a place as one match speaks for it.
             yield Match(number, expected, -1)
-        if not self._text:
-            return
         last = self._text[-1]
         # The token after a match must exist, so the last one cannot be matched.
         end = min(expected + _AHEAD, len(sequence) - 1)
@@ -287,12 +284,17 @@ class Matcher:
 
     def _add(self, kind: Source, tokens: Sequence[int] = ()) -> int:
         self._kinds.append(kind)
-        return self._index.add(tokens)
+        return self._index.add(tokens, searched=kind in self._sources)
 
     def _add_guide(self, kind: Source, tokens: Sequence[int]) -> int:
         number = self._add(kind, tokens)
-        self._guides[number] = _Guide(number)
-        self._compare(self._guides[number])
+        guide = self._guides[number] = _Guide(number)
+        at_start = Source.DRAFT_PREFIX if kind is Source.DRAFT_SUFFIX else kind
+        if at_start in self._sources:
+            self._from_start.append(guide)
+        if kind in self._sources:
+            self._nearby.append(guide)
+        self._compare(guide)
         return number
 
 

@@ -16,11 +16,12 @@ from langchain_ssr.engine.lifecycle import (
     Phase,
     Span,
 )
-from langchain_ssr.engine.matcher import Matcher, Proposal, Source
+from langchain_ssr.engine.matcher import Matcher, Proposal
 from langchain_ssr.engine.record import Record
 from langchain_ssr.engine.report_history import ReportHistory
 from langchain_ssr.engine.thinking_count import ThinkingCount
 from langchain_ssr.settings import SpeculationSettings
+from langchain_ssr.sources import OF_DRAFTS, SOURCES, Source
 
 
 @dataclass
@@ -79,7 +80,11 @@ class RequestState:
         self.num_tokens = 0
         self.num_rejected_tokens = 0
         self.record = Record(detailed=settings.speculation_stats == "detailed")
-        self._matcher = Matcher(prompt, prediction) if settings.speculation else None
+        sources = SOURCES if settings.sources is None else settings.sources
+        if not settings.speculation:
+            sources = ()
+        self._matcher = Matcher(prompt, prediction, sources) if sources else None
+        self._uses_drafts = not OF_DRAFTS.isdisjoint(sources)
         self._numbers: list[int] = []  # the drafts' numbers in the matcher
         self._opening: list[int] = []
         self._shown: dict[int, int] = {}
@@ -186,10 +191,7 @@ class RequestState:
         """Return the draft budget that was reached since the last call, if any."""
         if self.phase is not Phase.REASONING:
             return None
-        if (
-            self.reason not in (None, "busy", "clamped")
-            or not self.settings.speculation
-        ):
+        if self.reason not in (None, "busy", "clamped") or not self._uses_drafts:
             return None
         return self.budget.due(self.lifecycle.num_reasoning_tokens)
 

@@ -67,13 +67,23 @@ class SuffixIndex:
     ) -> None:
         self.sequences: list[list[int]] = []
         self._levels = [_Chains(size) for size in sizes]
+        self._levels_of: list[list[_Chains]] = []
         self._max_length = max_length
         self._max_places = max_places
 
-    def add(self, tokens: Sequence[int] = ()) -> int:
-        """Add a sequence and return its number: 0, 1, ..."""
+    def add(self, tokens: Sequence[int] = (), *, searched: bool = True) -> int:
+        """Add a sequence.
+
+        Args:
+            tokens: Its tokens so far.
+            searched: Whether matches are found in it.
+
+        Returns:
+            Its number: 0, 1, ...
+        """
         number = len(self.sequences)
         self.sequences.append([])
+        self._levels_of.append(self._levels if searched else [])
         for level in self._levels:
             level.older.append([])
         self.extend(number, tokens)
@@ -84,7 +94,7 @@ class SuffixIndex:
         sequence = self.sequences[number]
         old = len(sequence)
         sequence.extend(tokens)
-        for level in self._levels:
+        for level in self._levels_of[number]:
             size, newest, older = level.size, level.newest, level.older[number]
             # An n-gram gets its place only when the token after it is known.
             first = max(size, old)

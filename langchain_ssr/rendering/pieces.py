@@ -18,7 +18,7 @@ class Piece:
 
     Attributes:
         phase: What the model was doing.
-        source: One of `stats.SOURCES`, or `DECODED`.
+        source: One of `sources.SOURCES`, or `DECODED`.
         num_tokens: Its tokens.
         num_steps: Engine steps that it adds. A step that accepts a proposal also gives
             the token after it, so that token adds none.

@@ -7,6 +7,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from langchain_ssr.settings import CallSettings, SpeculationSettings
+from langchain_ssr.sources import SOURCES
 
 SCALARS = (
     st.none()
@@ -37,6 +38,7 @@ GOOD: dict[str, st.SearchStrategy[Any]] = {
     "max_draft_tokens": st.integers(1, 80),
     "draft_temperature": st.floats(0, 2),
     "speculate_reasoning": st.booleans(),
+    "sources": st.lists(st.sampled_from(SOURCES), max_size=7),
     "prediction": st.text(max_size=30),
     "num_speculative_tokens": st.integers(1, 128),
     "speculation_stats": st.sampled_from(["none", "summary", "detailed"]),

@@ -8,7 +8,7 @@ import threading
 from collections.abc import AsyncGenerator, Generator
 
 from langchain_ssr import ChatSSR, DraftText
-from langchain_ssr.stats import SOURCES
+from langchain_ssr.sources import SOURCES
 
 DRAFTS = [DraftText(0, "He"), DraftText(0, "llo"), DraftText(1, "Hello")]
 REASONING = ["They ", "greet."]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -22,6 +23,7 @@ from langchain_ssr.bench.options import (
 from langchain_ssr.bench.workers import devices, parse_shard, run_workers
 from langchain_ssr.errors import EngineStartError, SettingsError
 from langchain_ssr.settings import merge_call_settings
+from tests.unit_tests.loading import ROOT
 
 
 def test_ablations_share_the_engine_of_ssr():
@@ -31,6 +33,12 @@ def test_ablations_share_the_engine_of_ssr():
     assert len(set(keys.values())) == 4
     for mode in BUILT_IN.values():
         merge_call_settings(mode.settings)
+
+
+def test_modes_of_the_docs_are_those_there_are():
+    text = (ROOT / "docs" / "benchmarks.md").read_text(encoding="utf-8")
+    table = text.partition("## Modes")[2].partition("`NAME=")[0]
+    assert re.findall(r"^\| `([\w-]+)`", table, re.MULTILINE) == list(BUILT_IN)
 
 
 def test_a_config_of_vllm_makes_an_engine():

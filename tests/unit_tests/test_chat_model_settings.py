@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from langchain_ssr import ChatSSR
@@ -85,6 +87,29 @@ def test_every_layer_arrives_and_the_later_wins(backend):
     assert {name: backend.request[name] for name in expected} == expected
     llm.invoke("hi")
     assert backend.request["temperature"] == 0.1
+
+
+@pytest.mark.parametrize("where", ["constructor", "model_kwargs", "bound", "call"])
+@pytest.mark.parametrize("sources", [["prompt", "draft_suffix"], []])
+def test_sources_arrive_from_everywhere(backend, where, sources):
+    given = {"sources": sources}
+    llm = ChatSSR(
+        model="smollm2",
+        sources=sources if where == "constructor" else ["answer"],
+        model_kwargs=given if where == "model_kwargs" else {},
+    )
+    bound = llm.bind(**given) if where == "bound" else llm
+    bound.invoke("hi", **(given if where == "call" else {}))
+    wire = json.loads(backend.request["vllm_xargs"]["ssr"])
+    assert wire == {"sources": sorted(sources)}
+
+
+def test_a_source_that_is_none_is_refused_with_a_suggestion(backend):
+    with pytest.raises(ValueError, match=r"(?s)sources.*'promt'.*mean 'prompt'"):
+        ChatSSR(model="smollm2", sources=["promt"])
+    with pytest.raises(SettingsError, match=r"(?s)sources.*'promt'.*mean 'prompt'"):
+        ChatSSR(model="smollm2").invoke("hi", sources=["promt"])
+    assert not backend.requests
 
 
 def test_alias_in_a_call_overrides_the_constructor(backend):

@@ -44,6 +44,7 @@ NEUTRAL = {
     "num_speculative_tokens": 4,
     "speculation_stats": "detailed",
     "stream_drafts": True,
+    "sources": ["prompt"],
 }
 
 

@@ -79,6 +79,15 @@ def test_client_wins_over_defaults():
     assert (settings.max_drafts, settings.draft_budget, told) == (1, 50, {})
 
 
+def test_sources_may_be_a_default_that_clients_narrow_or_widen():
+    default = ["draft_prefix", "prompt"]
+    for asked in (["prompt"], [], ["draft_suffix", "answer"]):
+        settings, told = settle({"sources": asked}, sources=default)
+        assert (settings.sources, told) == (asked, {})
+    for asked in ({}, {"sources": None}):
+        assert settle(asked, sources=default)[0].sources == default
+
+
 def test_none_of_a_client_means_the_default():
     assert settle({"max_drafts": None}, max_drafts=2)[0].max_drafts == 2
 
@@ -118,6 +127,7 @@ def test_config_is_read_back():
         ({"max_drafts": -1}, "ssr defaults: max_drafts: .*got -1"),
         ({"max_draft": 1}, "'max_draft' for ssr defaults.*mean 'max_drafts'"),
         ({"prediction": "text"}, "ssr defaults: prediction"),
+        ({"sources": ["promt"]}, "ssr defaults: sources: .*mean 'prompt'"),
         ({"limits": {"max_drafts": "2"}}, "ssr limits: max_drafts"),
         ({"limits": {"max_draft": 2}}, "'max_draft' for ssr limits.*'max_drafts'"),
         ({"limits": [1]}, "ssr limits"),

@@ -14,7 +14,8 @@ from langchain_ssr.rendering.looks import LOOKS
 from langchain_ssr.rendering.page import answer_html, fragment, page
 from langchain_ssr.rendering.pieces import pieces_of
 from langchain_ssr.rendering.style import PAPER, TEXT, style_sheet
-from langchain_ssr.stats import SOURCES, SourceStats, SpeculationStats
+from langchain_ssr.sources import SOURCES
+from langchain_ssr.stats import SourceStats, SpeculationStats
 
 DRAFTS = [
     {

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from langchain_ssr.rendering.page import answer_html
-from langchain_ssr.stats import SOURCES, SpeculationStats
+from langchain_ssr.sources import SOURCES
+from langchain_ssr.stats import SpeculationStats
 from tests.unit_tests.test_rendering import STATS, Reader
 
 

@@ -1,6 +1,8 @@
-"""Speculation settings: draft budgets and predictions."""
+"""Speculation settings: draft budgets, sources and predictions."""
 
 from __future__ import annotations
+
+from typing import get_args
 
 import pytest
 from hypothesis import given
@@ -8,6 +10,7 @@ from hypothesis import strategies as st
 
 from langchain_ssr.errors import SettingsError
 from langchain_ssr.settings import SpeculationSettings, merge_call_settings
+from langchain_ssr.sources import OF_DRAFTS, SOURCES, Source, SourceName
 
 
 def test_defaults():
@@ -17,6 +20,7 @@ def test_defaults():
     assert settings.iterative is True
     assert settings.max_drafts == 8
     assert settings.speculate_reasoning is True
+    assert settings.sources is None
     assert settings.num_speculative_tokens == 32
     assert settings.speculation_stats == "summary"
     assert settings.stream_drafts is False
@@ -79,6 +83,40 @@ def test_none_beside_a_list_says_nothing(name, value):
 def test_settings_beside_a_number_are_fine():
     settings = merge_call_settings({"draft_budget": 64, "max_drafts": 2})
     assert (settings.draft_budget, settings.max_drafts) == (64, 2)
+
+
+def test_sources_have_one_set_of_names():
+    assert tuple(Source) == SOURCES == get_args(SourceName)
+    assert [name for name in SOURCES if name.startswith("draft")] == sorted(OF_DRAFTS)
+
+
+@given(st.lists(st.sampled_from(SOURCES)))
+def test_sources_are_a_set_in_the_order_of_the_statistics(names):
+    settings = merge_call_settings({"sources": names})
+    assert settings.sources == [name for name in SOURCES if name in names]
+
+
+@pytest.mark.parametrize("sources", [("prompt",), {"prompt"}, [Source.PROMPT]])
+def test_sources_take(sources):
+    assert merge_call_settings({"sources": sources}).sources == ["prompt"]
+
+
+@pytest.mark.parametrize(
+    ("sources", "problem"),
+    [
+        (["draft_sufix"], r"no source 'draft_sufix'\. Did you mean 'draft_suffix'\?"),
+        (["prompt", "x"], "no source 'x'. Known: draft_prefix, draft_suffix, prompt, "),
+        ({"promt"}, "Did you mean 'prompt'"),
+        ("prompt", "a valid list"),
+        ({"prompt": True}, "a valid list"),
+        ([1], "Input should be 'draft_prefix', 'draft_suffix'"),
+        ([["prompt"]], "Input should be"),
+        ([None], "Input should be"),
+    ],
+)
+def test_sources_refuse(sources, problem):
+    with pytest.raises(SettingsError, match=f"^sources: .*{problem}"):
+        merge_call_settings({"sources": sources})
 
 
 @pytest.mark.parametrize(

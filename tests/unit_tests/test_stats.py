@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from langchain_ssr.stats import SOURCES, SpeculationStats, Timing
+from langchain_ssr.sources import SOURCES
+from langchain_ssr.stats import SpeculationStats, Timing
 
 
 def usage(completion: int, reasoning: int | None = None) -> dict:

@@ -13,7 +13,8 @@ from langchain_ssr.engine.report import make_report
 from langchain_ssr.engine.request_state import RequestState
 from langchain_ssr.rendering.pieces import pieces_of
 from langchain_ssr.settings import SpeculationSettings
-from langchain_ssr.stats import SOURCES, SpeculationStats, Timing
+from langchain_ssr.sources import SOURCES
+from langchain_ssr.stats import SpeculationStats, Timing
 
 START, END = 900, 901
 counts = st.integers(0, 1000)

@@ -71,13 +71,16 @@ def test_metadata_is_flat_and_has_no_empty_values():
 
 
 def test_settings_are_flat_too():
-    settings = CallSettings(draft_budget=[1, 2], temperature=1, prediction="secret")
+    settings = CallSettings(
+        draft_budget=[1, 2], sources=["prompt"], temperature=1, prediction="secret"
+    )
     assert settings_metadata(settings) == {
         "ssr_speculation": True,
         "ssr_draft_budget": "[1, 2]",
         "ssr_iterative": True,
         "ssr_max_drafts": 8,
         "ssr_speculate_reasoning": True,
+        "ssr_sources": "['prompt']",
         "ssr_num_speculative_tokens": 32,
     }
 

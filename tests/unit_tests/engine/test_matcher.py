@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from langchain_ssr.engine.matcher import Matcher, Proposal, Source
+from langchain_ssr.engine.matcher import Matcher, Proposal
+from langchain_ssr.sources import Source
 from tests.unit_tests.engine.matching import answering, decode, token_lists
 
 DRAFT = list(range(100, 200))

@@ -3,28 +3,14 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from langchain_ssr.engine.matcher import Matcher, Source
-from tests.unit_tests.engine.matching import answering, decode, token_lists
+from langchain_ssr.engine.matcher import Matcher
+from langchain_ssr.sources import Source
+from tests.unit_tests.engine.matching import answering, calls, decode, token_lists
 
 
 def is_span(tokens, text):
     size = len(tokens)
     return any(text[i : i + size] == tokens for i in range(len(text) - size + 1))
-
-
-@st.composite
-def calls(draw):
-    """A random life of a request, as (method, argument) pairs."""
-    step = st.one_of(
-        st.tuples(
-            st.sampled_from(["extend", "add_draft", "extend_draft"]), token_lists
-        ),
-        st.tuples(st.just("accept"), st.integers(0, 8)),
-        st.tuples(st.just("propose"), st.integers(0, 9)),
-    )
-    steps = draw(st.lists(step, max_size=30))
-    steps.insert(draw(st.integers(0, len(steps))), ("start_answer", None))
-    return steps
 
 
 OWN_TEXT = {Source.REASONING, Source.ANSWER}

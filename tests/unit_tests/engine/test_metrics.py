@@ -7,7 +7,7 @@ import pytest
 prometheus_client = pytest.importorskip("prometheus_client")
 
 from langchain_ssr.engine.metrics import Metrics  # noqa: E402 - needs the package
-from langchain_ssr.stats import SOURCES  # noqa: E402
+from langchain_ssr.sources import SOURCES  # noqa: E402
 from tests.unit_tests.test_stats_report import real_report, report  # noqa: E402
 
 

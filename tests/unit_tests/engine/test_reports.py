@@ -6,12 +6,12 @@ from types import SimpleNamespace
 
 import pytest
 
-from langchain_ssr.engine.matcher import Source
 from langchain_ssr.engine.report import make_report
 from langchain_ssr.engine.report_history import ReportHistory
 from langchain_ssr.engine.reports import Reports, prediction_usage
 from langchain_ssr.engine.request_state import RequestState
 from langchain_ssr.settings import SpeculationSettings
+from langchain_ssr.sources import Source
 
 
 def output(tokens, params=None, finish_reason=None, index=0, stop_reason=None):

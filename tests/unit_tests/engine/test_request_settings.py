@@ -24,6 +24,17 @@ def test_a_wrong_value_names_its_field(field):
         read_settings(json.dumps({field: "x"}))
 
 
+def test_a_wrong_source_names_the_field_and_a_right_one():
+    with pytest.raises(
+        ValueError, match=r"^vllm_xargs\.ssr: sources: .*'anser'.*mean 'answer'"
+    ):
+        read_settings('{"sources": ["prompt", "anser"]}')
+    assert read_settings('{"sources": ["answer", "prompt"]}')[1].sources == [
+        "prompt",
+        "answer",
+    ]
+
+
 @pytest.mark.parametrize(
     "field",
     ["max_draft", "asked", "reason", "report_each_step", "prediction_token_ids"],

@@ -8,12 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from langchain_ssr.engine.lifecycle import DraftEnd, Markers, Phase
-from langchain_ssr.engine.matcher import Source
 from langchain_ssr.engine.report import make_report
 from langchain_ssr.engine.request_state import RequestState
 from langchain_ssr.rendering.pieces import pieces_of
 from langchain_ssr.settings import SpeculationSettings
-from langchain_ssr.stats import SOURCES, SpeculationStats
+from langchain_ssr.sources import OF_DRAFTS, SOURCES, Source
+from langchain_ssr.stats import SpeculationStats
 
 START, END = 900, 901
 MARKERS = Markers((START,), (END,), frozenset({902}), close=(END, 8, 8))
@@ -111,6 +111,64 @@ class TestProposals:
         assert of.propose(8) == [8, 8, 20, 21, 22]
         of.count_proposal(5, 5)
         assert accepted_by_source(of) == {"draft_prefix": 5}
+
+
+class TestSources:
+    @given(
+        st.sampled_from([OPENED, CLOSED, FRESH, [1, 2, 3, 0, 1, 2, *OPENED]]),
+        st.lists(st.sampled_from([0, 1, 2, 3, START, END]), min_size=1, max_size=80),
+        st.lists(st.lists(st.integers(0, 3), min_size=1, max_size=30), max_size=4),
+        st.sets(st.sampled_from(SOURCES)),
+    )
+    def test_only_what_is_named_is_proposed(self, prompt, output, drafts, names):
+        of = state(prompt, draft_budget=2, prediction=[1, 2, 3, 0], sources=list(names))
+        decode(of, output, drafts)
+        report = make_report(of)
+        assert report["mode"] == "ssr"
+        proposed = {k for k, v in report["sources"].items() if v["num_draft_tokens"]}
+        assert proposed <= names
+        if names.isdisjoint(OF_DRAFTS):
+            assert report["drafts"] == []
+
+    @pytest.mark.parametrize(
+        ("names", "due"),
+        [
+            (None, 1),
+            (SOURCES, 1),
+            (["draft_prefix"], 1),
+            (["draft_suffix"], 1),
+            ([name for name in SOURCES if "draft" not in name], None),
+            ([], None),
+        ],
+    )
+    def test_a_draft_is_due_if_it_can_be_used(self, names, due):
+        of = state(draft_budget=1, sources=names)
+        of.advance([3], 0)
+        assert of.draft_due() == due
+
+    @pytest.mark.parametrize("prompt", [OPENED, CLOSED])
+    def test_none_of_them_propose_nothing(self, prompt):
+        of = state([*TEXT, *prompt], sources=[], prediction=TEXT)
+        assert decode(of, TEXT * 2) == 0
+        report = make_report(of)
+        assert (report["mode"], report["overhead"]["num_rejected_tokens"]) == ("ssr", 0)
+
+    @pytest.mark.parametrize(
+        ("names", "first", "later"),
+        [
+            (["draft_prefix"], [8, 8, *TEXT], []),
+            (["draft_suffix"], [], TEXT[6:]),
+            (["draft_prefix", "draft_suffix"], [8, 8, *TEXT], TEXT[6:]),
+        ],
+    )
+    def test_a_draft_as_prefix_and_as_suffix(self, names, first, later):
+        of = state(sources=names)
+        of.begin_draft(1, 10)
+        of.extend_draft(TEXT)
+        of.advance([END], 0)
+        assert of.propose(32) == first
+        of.advance([8, 7, *TEXT[3:6]], 0)
+        assert of.propose(32) == later
 
 
 class TestDrafts:

@@ -46,6 +46,17 @@ class TestSuffixIndex:
             before = sequence[match.position - match.length : match.position]
             assert before == text[-match.length :]
 
+    @given(st.lists(st.tuples(token_lists, st.booleans()), max_size=4), token_lists)
+    def test_what_is_not_searched_is_as_if_it_were_empty(self, sequences, text):
+        index, other = SuffixIndex(), SuffixIndex()
+        for tokens, searched in sequences:
+            number = index.add(tokens[:5], searched=searched)
+            index.extend(number, tokens[5:])
+            assert index.sequences[number] == tokens
+            other.extend(other.add(), tokens[:5] if searched else [])
+            other.extend(number, tokens[5:] if searched else [])
+        assert list(index.matches(text)) == list(other.matches(text))
+
     @given(st.lists(st.tuples(st.integers(0, 2), token_lists), max_size=8), token_lists)
     def test_growing_equals_building_at_once(self, pieces, text):
         growing = SuffixIndex(max_places=1000)
