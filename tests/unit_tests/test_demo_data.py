@@ -230,6 +230,19 @@ def test_what_is_noticed_is_in_the_request(maker):
             assert said in request
 
 
+def test_keys_are_written_again_after_each_change_of_them():
+    changed = 0
+    for reasoning in reasonings(make_table):
+        lines = reasoning.split("\n")
+        for number, line in enumerate(lines):
+            if pairs := re.findall(r"(\d) `([^`]+)` replaces `", line):
+                changed += 1
+                for index, key in pairs:
+                    assert f" {index} `{key}`" in lines[number + 1], reasoning
+                assert lines[number + 1].startswith("Now the keys are ")
+    assert changed > len(SEEDS) / 2
+
+
 def test_lengths():
     for maker, low, high in ((make_table, 300, 900), (make_config, 300, 900)):
         counts = [tokens(text) for text in reasonings(maker)]

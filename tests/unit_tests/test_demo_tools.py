@@ -103,6 +103,20 @@ class TestCorpus:
             assert not STANDARD_TESTS.search(text)
 
 
+def test_what_is_wanted_stands_beside_what_a_tool_does(examples):
+    judged = 0
+    for example in examples["call"]:
+        for message in example.messages:
+            wanted = ""
+            for line in message.get("reasoning_content", "").split("\n"):
+                if said := re.fullmatch(r"The user (?:wants|asks|names) (.*)\.", line):
+                    wanted = said[1].removeprefix("for ")
+                elif re.fullmatch(r"`.*\).*: (yes|no)\.", line):
+                    assert f"{wanted}: " in line, (wanted, line)
+                    judged += 1
+    assert judged > len(examples["call"])
+
+
 def test_shares(examples):
     calls = examples["call"]
     kinds = [example.kind for example in calls]

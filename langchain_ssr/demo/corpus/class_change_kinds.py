@@ -109,12 +109,12 @@ def _rename_method(draw: Draw, spec: ClassSpec) -> Change | None:
     method = spec.methods[index]
     old_name = method_name(spec, method)
     tail = draw.pick(
-        f"Call the method `{new}` instead of `{old_name}`.",
+        f"The method `{old_name}` should be called `{new}`.",
         f"The method `{old_name}` should have the name `{new}`.",
         f"Rename `{old_name}` to `{new}`.",
     )
     thought = (
-        f"the request wants the name `{new}` for `{old_name}`. What it does stays."
+        f"the request says that `{old_name}` is to be `{new}`. What it does stays."
     )
 
     def apply(old: ClassSpec) -> ClassSpec:

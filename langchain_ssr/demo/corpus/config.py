@@ -134,11 +134,9 @@ def _shown(setting: Setting, target: Literal["json", "yaml"]) -> str:
 
 def _decisions(task: _Task) -> tuple[str, ...]:
     groups = _groups(task.final())
-    sections = ticks(section for section in groups if section)
     lines = [
         f"- format: {task.name}",
         f"- form: {task.layout.form}",
-        f"- sections: {sections}",
         f"- settings: {len(task.final())}",
     ]
     lines += [
@@ -149,14 +147,12 @@ def _decisions(task: _Task) -> tuple[str, ...]:
 
 
 def _reasoning(draw: Draw, task: _Task, decisions: tuple[str, ...]) -> str:
-    sections = ticks(section for section in _groups(task.config) if section)
     lines = [
         draw.pick(
             f"The request asks for a {task.name} configuration.",
             f"The user wants a {task.name} configuration.",
             f"I have to write a configuration in {task.name}.",
         ),
-        f"The sections are {sections}.",
         f"The form is {task.layout.form}.",
     ]
     lines += [noticed(draw, c.sentence, c.conclusion) for c in task.early]

@@ -10,7 +10,7 @@ from langchain_ssr.demo.corpus.config import make_config
 from langchain_ssr.demo.corpus.example import Check, Draw, Example
 from langchain_ssr.demo.corpus.layout import Layout, draw_layout
 from langchain_ssr.demo.corpus.render import FORMAT_NAMES, Format
-from langchain_ssr.demo.corpus.table_changes import Change, draw_changes
+from langchain_ssr.demo.corpus.table_changes import KEY_CHANGES, Change, draw_changes
 from langchain_ssr.demo.corpus.tables import Table, draw_table
 from langchain_ssr.demo.corpus.wording import (
     EARLY_CUES,
@@ -192,6 +192,13 @@ def _decisions(task: _Task) -> tuple[str, ...]:
     return tuple(lines)
 
 
+def _new_keys(change: Change) -> list[str]:
+    """Write the keys again where they have changed, one change at a time."""
+    if change.kind not in KEY_CHANGES:
+        return []
+    return [f"Now the keys are {numbered(change.table.keys)}."]
+
+
 def _reasoning(draw: Draw, task: _Task, decisions: tuple[str, ...]) -> str:
     name = FORMAT_NAMES[task.target]
     lines = [
@@ -202,20 +209,26 @@ def _reasoning(draw: Draw, task: _Task, decisions: tuple[str, ...]) -> str:
         ),
         f"The keys of the source are {numbered(task.table.keys)}.",
     ]
-    lines += [f"It says to {c.sentence}. {c.conclusion}" for c in task.known]
+    for change in task.known:
+        lines.append(f"It says to {change.sentence}. {change.conclusion}")
+        lines += _new_keys(change)
     lines.append(f"The form is {task.layout.form}.")
     walked = task.before_walk()
-    lines += [noticed(draw, c.sentence, c.conclusion) for c in task.early]
+    for change in task.early:
+        lines.append(noticed(draw, change.sentence, change.conclusion))
+        lines += _new_keys(change)
     lines += [f"So the keys are {numbered(walked.keys)}.", *_types(walked, task.target)]
     lines.append(draw.pick("Row by row:", "Now the rows:", "I go through the rows:"))
     lines += [
         f"Row {number}: {_row(walked, list(row))}"
         for number, row in enumerate(walked.rows, 1)
     ]
-    lines += [noticed(draw, c.sentence, c.conclusion) for c in task.late]
+    for change in task.late:
+        lines.append(noticed(draw, change.sentence, change.conclusion))
+        lines += _new_keys(change)
     final = task.final()
     if task.late:
-        lines.append(f"Now the keys are {numbered(final.keys)}.")
+        lines += _types(final, task.target)
     lines += [f"That makes {len(final.rows)} rows.", "Final decisions:", *decisions]
     return "\n".join(lines)
 

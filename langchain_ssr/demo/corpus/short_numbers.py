@@ -14,7 +14,7 @@ _MONTHS = (
 
 
 def _sum(draw: Draw) -> Short:
-    one, other = draw.rng.randint(0, 20), draw.rng.randint(0, 10)
+    one, other = draw.rng.randint(0, 10), draw.rng.randint(0, 9)
     total = one + other
     who, things = draw.words.person(), draw.pick(*_THINGS)
     question = draw.pick(
@@ -31,8 +31,8 @@ def _sum(draw: Draw) -> Short:
 
 
 def _minus(draw: Draw) -> Short:
-    other = draw.rng.randint(0, 10)
-    one = draw.rng.randint(other, 20)
+    other = draw.rng.randint(0, 9)
+    one = draw.rng.randint(other, 12)
     rest = one - other
     who, things = draw.words.person(), draw.pick(*_THINGS)
     question = draw.pick(
@@ -84,7 +84,7 @@ def _even(draw: Draw) -> Short:
 
 
 def _next_number(draw: Draw) -> Short:
-    step, start = draw.pick(1, 2, 3, 5, 10), draw.rng.randint(1, 20)
+    step, start = draw.pick(1, 2, 3, 5, 10), draw.rng.randint(1, 10)
     if step == 10:  # noqa: PLR2004
         start = draw.rng.randint(1, 5) * 10
     series = [start + step * index for index in range(4)]

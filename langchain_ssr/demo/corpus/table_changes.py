@@ -121,6 +121,8 @@ def _root(draw: Draw, table: Table, taken: frozenset[str]) -> Change | None:
 # Changes that few tables allow have the large weights.
 _PLAIN: list[tuple[_Make, int]] = [(_rename, 6), (_snake, 20)]
 _TYPED: list[tuple[_Make, int]] = [*_PLAIN, (_as_string, 5), (_root, 3)]
+KEY_CHANGES = frozenset({"rename", "snake"})
+"""Kinds that change the keys of columns."""
 _OFTEN = frozenset({"rename"})
 """Kinds of which a request may have several, each about other keys."""
 

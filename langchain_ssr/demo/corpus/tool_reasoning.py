@@ -57,14 +57,15 @@ def _decided_tool(request: Request, number: int, last: int) -> str:
 def choose(request: Request, tools: list[Tool]) -> list[str]:
     """Go through the declared tools until one fits.
 
-    A twin of the right tool looks right until its description is compared with the
-    request: that is one of the ways in which the reasoning changes its mind.
+    What a tool does stands beside what is wanted, so that a tiny model can tell whether
+    they agree. A twin of the right tool looks right until its description is compared
+    with the request: that is one of the ways in which the reasoning changes its mind.
     """
     plan = request.plan
     twins = {tool.name: noun for tool, noun in plan.rivals}
     lines = [request.thought]
     for tool in tools:
-        line = f"`{tool.name}` ({tool.purpose}):"
+        line = f"`{tool.name}` ({tool.purpose}) {_goal(request)}:"
         if tool.name == plan.tool.name:
             return [*lines, f"{line} yes."]
         if request.style != "named" and tool.name in twins:
@@ -73,6 +74,14 @@ def choose(request: Request, tools: list[Tool]) -> list[str]:
         else:
             lines.append(f"{line} no.")
     return [*lines, "No tool fits."]
+
+
+def _goal(request: Request) -> str:
+    """Return what the request is for, to stand behind what a tool does."""
+    goal = request.thought.removeprefix("The user ").removesuffix(".")
+    for said, short in (("wants to", "to"), ("asks for", "for"), ("names", "for")):
+        goal = goal.replace(f"{said} ", f"{short} ", 1)
+    return goal
 
 
 def fill(request: Request, first: int = 1) -> list[str]:
