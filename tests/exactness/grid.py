@@ -52,11 +52,15 @@ class Grid:
         self._stock = stock
         self._folder = folder
         self._say = say
-        self._plain: dict[tuple[str, str], Answer] = {}
+        self._plain: dict[tuple[str, bool, str], Answer] = {}
 
-    def plain(self, shape: str, case: Case) -> Answer:
-        """Return what the plain engine answered."""
-        return self._plain[shape, case.plain_key]
+    def plain(self, shape: str, engine: Engine, case: Case) -> Answer:
+        """Return what the plain engine answered.
+
+        One with LoRA is compared with one with LoRA: vLLM computes the base model's
+        logits in another way there, and not always to the same token.
+        """
+        return self._plain[shape, engine.lora, case.plain_key]
 
     def run(self, shape: str, name: str, limit: int | None = None) -> Cell:
         """Send the requests of a shape to one engine, and compare the answers.
@@ -80,11 +84,13 @@ class Grid:
         cell.seconds = round(time.monotonic() - start, 1)
         markers = markers_of(shape)
         for case, answer in zip(cases, answers, strict=True):
-            plain = self.plain(shape, case)
+            plain = self.plain(shape, engine, case)
             end = how_it_ended(markers, case, plain.choices[0])
             cell.add(case, plain, answer, end=end, logprobs=engine.compares_logprobs)
             if case.adapter:
-                base = self.plain(shape, dataclasses.replace(case, adapter=None))
+                base = self.plain(
+                    shape, engine, dataclasses.replace(case, adapter=None)
+                )
                 cell.adapted += base.choices[0].token_ids != plain.choices[0].token_ids
         return cell
 
@@ -111,7 +117,7 @@ class Grid:
 
     def _ask_plain(self, shape: str, engine: Engine, cases: Iterable[Case]) -> None:
         """Let a stock engine answer what is not answered yet."""
-        new = self._unanswered(shape, cases)
+        new = self._unanswered(shape, engine, cases)
         if not new:
             return
         llm = self._model(shape, engine, PLAIN, speculation=False)
@@ -119,13 +125,13 @@ class Grid:
         for thinks in (True, False):
             part = [c for c in new if ("thinking_budget" in c.settings) == thinks]
             answers, _ = self._ask(f"{shape}, plain", llm, STOCK, part)
-            self._note(shape, part, answers)
+            self._note(shape, engine, part, answers)
 
     def _ask_without_speculation(
         self, shape: str, engine: Engine, llm: ChatSSR, cases: Iterable[Case]
     ) -> None:
         """Let the engine with SSR answer plainly what is not answered yet."""
-        new = self._unanswered(shape, cases)
+        new = self._unanswered(shape, engine, cases)
         if not new:
             return
         off = [
@@ -134,22 +140,28 @@ class Grid:
         ]
         plain = dataclasses.replace(engine, resets=False)
         answers, _ = self._ask(f"{shape}, off", llm, plain, off, speculate=False)
-        self._note(shape, new, answers)
+        self._note(shape, engine, new, answers)
 
-    def _unanswered(self, shape: str, cases: Iterable[Case]) -> list[Case]:
+    def _unanswered(
+        self, shape: str, engine: Engine, cases: Iterable[Case]
+    ) -> list[Case]:
         new: dict[str, Case] = {}
         for case in cases:
             for each in (case, dataclasses.replace(case, adapter=None)):
-                if (shape, each.plain_key) not in self._plain:
+                if (shape, engine.lora, each.plain_key) not in self._plain:
                     new.setdefault(each.plain_key, each)
         return list(new.values())
 
     def _note(
-        self, shape: str, cases: Sequence[Case], answers: Sequence[Outcome]
+        self,
+        shape: str,
+        engine: Engine,
+        cases: Sequence[Case],
+        answers: Sequence[Outcome],
     ) -> None:
         for case, answer in zip(cases, answers, strict=True):
             assert isinstance(answer, Answer)
-            self._plain[shape, case.plain_key] = answer
+            self._plain[shape, engine.lora, case.plain_key] = answer
 
     def _ask(
         self,
