@@ -51,7 +51,8 @@ class DraftPolicy:
 
         Args:
             num_saved_steps: Tokens of its drafts that the answer took over.
-            num_tokens: Tokens computed for its drafts: decoded, rejected, prefilled.
+            num_tokens: Tokens computed for its drafts: their own, and what was not
+                cached of their prompts.
         """
         self._num += 1
         gain = num_saved_steps - self.cost.token * num_tokens

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 DEFAULT = 0.05
-"""Taken until enough was measured: between a GPU's (below 0.01) and a CPU's (0.1)."""
+"""A guess, taken until enough was measured."""
 LEAST, MOST = 0.001, 1.0
 MIN_STEPS = 64
 """Steps before a measurement counts."""

@@ -11,6 +11,7 @@ from langchain_ssr.engine import admission, fork, limits, scheduler
 from langchain_ssr.engine.matcher import Matcher
 from langchain_ssr.engine.request_state import RequestState
 from langchain_ssr.engine.scheduler import SSRScheduler
+from langchain_ssr.engine.step_cost import StepCost
 from tests.integration_tests.fake_engine import (
     OFTEN,
     SCHEDULERS,
@@ -48,6 +49,8 @@ HOOKS = [
     (limits, "cut"),
     (Matcher, "extend_reasoning"),
     (Matcher, "extend_answer"),
+    (StepCost, "begin"),
+    (StepCost, "end"),
     (Scheduler, "add_request"),
 ]
 
