@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+from collections.abc import Callable
 from typing import Any, Literal
 
 from langchain_ssr.demo.corpus import render
@@ -81,33 +82,22 @@ def _draw_task(draw: Draw) -> _Task:
 
 
 def _groups(config: Config) -> dict[str, list[Setting]]:
-    """Group the settings by section, the top level first."""
+    """Group the settings by section; the top level is an empty one."""
     groups: dict[str, list[Setting]] = {}
-    for setting in sorted(config, key=lambda setting: bool(setting.section)):
+    for setting in config:
         groups.setdefault(setting.section, []).append(setting)
     return groups
 
 
-def _bulleted(draw: Draw, config: Config) -> str:
+def _required(draw: Draw, config: Config) -> str:
     """Require the settings section by section, one a numbered line."""
+    head = draw.pick("`{}`:", "In `{}`:", "In the section `{}`:", "For `{}`:")
     lines = []
     number = itertools.count(1)
     for section, settings in _groups(config).items():
-        lines.append(f"`{section}`:" if section else "At the top level:")
+        lines += [head.format(section)] if section else []
         lines += [f"{next(number)}. {requirement(draw, s)}" for s in settings]
     return "\n".join(lines)
-
-
-def _told(draw: Draw, config: Config) -> str:
-    """Require the settings in numbered sentences that name the section each."""
-    style = draw.pick(
-        "In `{}`, ", "In the section `{}`, ", "For `{}`, ", "Under `{}`, "
-    )
-    sentences = []
-    for setting in config:
-        where = style.format(setting.section) if setting.section else "At the top, "
-        sentences.append(f"{where}{requirement(draw, setting)}.")
-    return "\n".join(f"{n}. {text}" for n, text in enumerate(sentences, 1))
 
 
 def _request(draw: Draw, task: _Task) -> str:
@@ -118,12 +108,11 @@ def _request(draw: Draw, task: _Task) -> str:
     )
     if task.layout.raw:
         first += f" {task.layout.request(task.name)}"
-    tell = _bulleted if draw.chance(0.5) else _told
     end = [f"{draw.pick(*EARLY_CUES)}{change.sentence}." for change in task.early]
     end += [f"{draw.pick(*LATE_CUES)}{change.sentence}." for change in task.late]
     if not end and draw.chance(0.2):
         end = [draw.pick("Thank you.", "Thanks!", "That is all.")]
-    parts = [first, tell(draw, task.config), " ".join(end)]
+    parts = [first, _required(draw, task.config), " ".join(end)]
     return "\n\n".join(part for part in parts if part).replace("`", mark)
 
 
@@ -132,36 +121,36 @@ def _shown(setting: Setting, target: Literal["json", "yaml"]) -> str:
     return f"`{text}`" if isinstance(text, str) else f"list {ticks(text)}"
 
 
+def _sections(config: Config, line: Callable[[Setting], str]) -> list[str]:
+    """Write the settings section by section, as the request and the answer do."""
+    lines = []
+    number = itertools.count(1)
+    for section, settings in _groups(config).items():
+        lines += [f"In `{section}`:"] if section else []
+        lines += [f"{next(number)}. {line(setting)}" for setting in settings]
+    return lines
+
+
 def _decisions(task: _Task) -> tuple[str, ...]:
-    groups = _groups(task.final())
-    lines = [
+    return (
         f"- format: {task.name}",
         f"- form: {task.layout.form}",
         f"- settings: {len(task.final())}",
-    ]
-    lines += [
-        f"{number}. {setting.path}: {_shown(setting, task.target)}"
-        for number, setting in enumerate(itertools.chain(*groups.values()), 1)
-    ]
-    return tuple(lines)
+        *_sections(task.final(), lambda s: f"{s.key}: {_shown(s, task.target)}"),
+    )
 
 
-def _reasoning(draw: Draw, task: _Task, decisions: tuple[str, ...]) -> str:
+def _reasoning(task: _Task, decisions: tuple[str, ...]) -> str:
+    walked = task.before_walk()
     lines = [
-        draw.pick(
-            f"The request asks for a {task.name} configuration.",
-            f"The user wants a {task.name} configuration.",
-            f"I have to write a configuration in {task.name}.",
-        ),
+        f"The user wants a {task.name} configuration.",
         f"The form is {task.layout.form}.",
+        *(noticed(c.sentence, c.conclusion) for c in task.early),
+        "Setting by setting:",
+        *_sections(walked, lambda s: f"`{s.key}` {s.reading()}."),
+        *(noticed(c.sentence, c.conclusion) for c in task.late),
+        f"That makes {len(task.final())} settings.",
     ]
-    lines += [noticed(draw, c.sentence, c.conclusion) for c in task.early]
-    lines.append(draw.pick("Setting by setting:", "Now the settings:"))
-    for number, setting in enumerate(task.before_walk(), 1):
-        where = f"in `{setting.section}`" if setting.section else "at the top"
-        lines.append(f"{number}. {where}, `{setting.key}` {setting.reading()}.")
-    lines += [noticed(draw, c.sentence, c.conclusion) for c in task.late]
-    lines.append(f"That makes {len(task.final())} settings.")
     return "\n".join([*lines, "Final decisions:", *decisions])
 
 
@@ -199,7 +188,7 @@ def make_config(draw: Draw) -> Example:
         ("data", f"config_{task.target}"),
         [_request(draw, task)],
         (
-            _reasoning(draw, task, decisions),
+            _reasoning(task, decisions),
             task.layout.answer(text, task.target, task.name),
         ),
         Check("data", expected, decisions),

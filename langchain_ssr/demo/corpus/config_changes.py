@@ -1,4 +1,4 @@
-"""Instructions that change a configuration: rename a key, correct a value, others."""
+"""Instructions that change a configuration: another value, one more item."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from langchain_ssr.demo.corpus.example import Draw
 from langchain_ssr.demo.corpus.settings import (
     Config,
     Setting,
-    draw_key,
     draw_value,
 )
 
@@ -19,7 +18,7 @@ class ConfigChange:
     """One instruction.
 
     Attributes:
-        kind: Its name; a request has each kind at most once.
+        kind: Its name.
         sentence: What the request says, an imperative without its full stop.
         conclusion: What the reasoning concludes, whole sentences.
         config: The configuration after it.
@@ -36,47 +35,16 @@ class ConfigChange:
 _Make = Callable[[Draw, Config, frozenset[str]], ConfigChange | None]
 
 
-def names(config: Config) -> set[str]:
-    """All keys and sections, which a new key must differ from."""
-    return {s.key for s in config} | {s.section for s in config}
-
-
-def _replace(config: Config, old: Setting, new: Setting | None) -> Config:
-    changed = (new if setting is old else setting for setting in config)
-    return tuple(setting for setting in changed if setting is not None)
-
-
-def _number(config: Config, setting: Setting) -> int:
-    """Return the number under which the reasoning has a setting."""
-    return config.index(setting) + 1
+def _replace(config: Config, old: Setting, new: Setting) -> Config:
+    return tuple(new if setting is old else setting for setting in config)
 
 
 def _choose(
-    draw: Draw, config: Config, taken: frozenset[str], kinds: str = ""
+    draw: Draw, config: Config, taken: frozenset[str], kinds: str
 ) -> Setting | None:
     allowed = kinds.split()
-    free = [
-        setting
-        for setting in config
-        if setting.key not in taken and (not allowed or setting.kind in allowed)
-    ]
+    free = [s for s in config if s.key not in taken and s.kind in allowed]
     return draw.rng.choice(free) if free else None
-
-
-def _rename(draw: Draw, config: Config, taken: frozenset[str]) -> ConfigChange | None:
-    old = _choose(draw, config, taken)
-    if old is None:
-        return None
-    key = draw_key(draw, old.kind, names(config) | taken)
-    new = dataclasses.replace(old, key=key)
-    sentence = draw.pick(
-        f"rename `{old.key}` to `{key}`",
-        f"call `{old.key}` `{key}`",
-        f"use the key `{key}` instead of `{old.key}`",
-    )
-    conclusion = f"So {_number(config, old)} `{new.path}` replaces `{old.path}`."
-    config = _replace(config, old, new)
-    return ConfigChange("rename", sentence, conclusion, config, (old.key, key))
 
 
 def _correct(draw: Draw, config: Config, taken: frozenset[str]) -> ConfigChange | None:
@@ -92,7 +60,7 @@ def _correct(draw: Draw, config: Config, taken: frozenset[str]) -> ConfigChange 
         f"make `{old.key}` {value} instead",
         f"set `{old.key}` to {value} after all",
     )
-    conclusion = f"So {_number(config, old)} `{old.path}` {new.reading()}."
+    conclusion = f"So `{old.key}` {new.reading()}."
     return ConfigChange(
         "correct", sentence, conclusion, _replace(config, old, new), (old.key,)
     )
@@ -110,27 +78,9 @@ def _flip(draw: Draw, config: Config, taken: frozenset[str]) -> ConfigChange | N
         f"switch `{old.key}` {state} instead",
         f"set `{old.key}` to {state}",
     )
-    conclusion = f"So {_number(config, old)} `{old.path}` {new.reading()}."
+    conclusion = f"So `{old.key}` {new.reading()}."
     return ConfigChange(
         "flip", sentence, conclusion, _replace(config, old, new), (old.key,)
-    )
-
-
-def _string(draw: Draw, config: Config, taken: frozenset[str]) -> ConfigChange | None:
-    old = _choose(draw, config, taken, "int float")
-    if old is None:
-        return None
-    new = dataclasses.replace(old, kind="text")
-    sentence = draw.pick(
-        f"write `{old.key}` as a string",
-        f"keep `{old.key}` as a string",
-        f"put the value of `{old.key}` in quotes",
-    )
-    conclusion = (
-        f"So {_number(config, old)} `{old.path}` is a string with quotes, not a number."
-    )
-    return ConfigChange(
-        "string", sentence, conclusion, _replace(config, old, new), (old.key,)
     )
 
 
@@ -147,29 +97,27 @@ def _extend(draw: Draw, config: Config, taken: frozenset[str]) -> ConfigChange |
         f"append `{item}` to `{old.key}`",
         f"put `{item}` at the end of `{old.key}`",
     )
-    conclusion = f"So {_number(config, old)} `{old.path}` {new.reading()}."
+    conclusion = f"So `{old.key}` {new.reading()}."
     return ConfigChange(
         "extend", sentence, conclusion, _replace(config, old, new), (old.key,)
     )
 
 
 _CHANGES: list[tuple[_Make, int]] = [
-    (_rename, 5),
     (_correct, 5),
     (_flip, 3),
-    (_string, 3),
     (_extend, 5),
 ]
 
 
 def draw_config_changes(draw: Draw, config: Config, count: int) -> list[ConfigChange]:
-    """Draw changes of different kinds, each applied to the result of the one before."""
+    """Draw changes, each of other settings and of the result of the one before."""
     makers, weights = zip(*_CHANGES, strict=True)
     changes: list[ConfigChange] = []
     while len(changes) < count:
         (make,) = draw.rng.choices(makers, weights)
         taken = frozenset(key for change in changes for key in change.keys)
         change = make(draw, changes[-1].config if changes else config, taken)
-        if change and change.kind not in {done.kind for done in changes}:
+        if change:
             changes.append(change)
     return changes

@@ -150,22 +150,6 @@ _ONE_LINE = (
 )
 
 
-def _types(table: Table, target: Format) -> list[str]:
-    if target in {"csv", "markdown"}:
-        return []
-    words = {
-        "int": "a number",
-        "float": "a number",
-        "date": "a date, so a string with quotes",
-        "text": "a string with quotes",
-    }
-    return [
-        f"`{column.key}` is {words[column.kind]}."
-        for column in table.columns
-        if column.kind in words
-    ]
-
-
 def _row(table: Table, values: list[str]) -> str:
     pairs = zip(table.keys, values, strict=True)
     return ", ".join(f"{key} `{value}`" for key, value in pairs)
@@ -176,8 +160,8 @@ def _decisions(task: _Task) -> tuple[str, ...]:
     lines = [f"- format: {FORMAT_NAMES[task.target]}", f"- form: {task.layout.form}"]
     if task.target == "json":
         lines.append(f"- layout: one line per {'object' if task.one_line else 'key'}")
-    if table.root:
-        lines.append(f"- top key: `{table.root}`")
+    if task.target in {"json", "yaml"}:
+        lines.append(f"- top key: {f'`{table.root}`' if table.root else 'none'}")
     lines += [
         f"- keys: {numbered(table.keys)}",
         f"- rows: {len(table.rows)}",
@@ -199,14 +183,9 @@ def _new_keys(change: Change) -> list[str]:
     return [f"Now the keys are {numbered(change.table.keys)}."]
 
 
-def _reasoning(draw: Draw, task: _Task, decisions: tuple[str, ...]) -> str:
-    name = FORMAT_NAMES[task.target]
+def _reasoning(task: _Task, decisions: tuple[str, ...]) -> str:
     lines = [
-        draw.pick(
-            f"The request asks for {name}.",
-            f"The user wants {name}.",
-            f"I have to write {name}.",
-        ),
+        f"The user wants {FORMAT_NAMES[task.target]}.",
         f"The keys of the source are {numbered(task.table.keys)}.",
     ]
     for change in task.known:
@@ -215,20 +194,19 @@ def _reasoning(draw: Draw, task: _Task, decisions: tuple[str, ...]) -> str:
     lines.append(f"The form is {task.layout.form}.")
     walked = task.before_walk()
     for change in task.early:
-        lines.append(noticed(draw, change.sentence, change.conclusion))
+        lines.append(noticed(change.sentence, change.conclusion))
         lines += _new_keys(change)
-    lines += [f"So the keys are {numbered(walked.keys)}.", *_types(walked, task.target)]
-    lines.append(draw.pick("Row by row:", "Now the rows:", "I go through the rows:"))
+    if task.target in {"json", "yaml"} and not walked.root:
+        lines.append("There is no top key.")
+    lines += [f"So the keys are {numbered(walked.keys)}.", "Row by row:"]
     lines += [
         f"Row {number}: {_row(walked, list(row))}"
         for number, row in enumerate(walked.rows, 1)
     ]
     for change in task.late:
-        lines.append(noticed(draw, change.sentence, change.conclusion))
+        lines.append(noticed(change.sentence, change.conclusion))
         lines += _new_keys(change)
     final = task.final()
-    if task.late:
-        lines += _types(final, task.target)
     lines += [f"That makes {len(final.rows)} rows.", "Final decisions:", *decisions]
     return "\n".join(lines)
 
@@ -256,7 +234,7 @@ def make_table(draw: Draw) -> Example:
         ("data", f"{task.source}_to_{target}"),
         [_request(draw, task)],
         (
-            _reasoning(draw, task, decisions),
+            _reasoning(task, decisions),
             task.layout.answer(text, target, FORMAT_NAMES[target]),
         ),
         Check("data", expected, decisions),

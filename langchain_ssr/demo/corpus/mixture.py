@@ -10,14 +10,14 @@ from langchain_ssr.demo.corpus.example import Draw, Example, Maker
 from langchain_ssr.demo.corpus.vocabulary import Part, Vocabulary
 
 MIXTURE: tuple[tuple[Maker, float], ...] = (
-    (code.make_class, 0.26),
-    (code.make_write_file, 0.09),
-    (data.make_table, 0.17),
+    (code.make_class, 0.20),
+    (code.make_write_file, 0.08),
+    (data.make_table, 0.14),
     (data.make_config, 0.09),
     (tools.make_call, 0.17),
-    (tools.make_structured, 0.06),
-    (tools.make_agent_loop, 0.06),
-    (short.make_short, 0.10),
+    (tools.make_structured, 0.07),
+    (tools.make_agent_loop, 0.05),
+    (short.make_short, 0.20),
 )
 """Each kind of conversation and its share."""
 _CUT_SHARE = 0.12

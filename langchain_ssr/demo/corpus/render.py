@@ -31,8 +31,7 @@ def literal(text: str, kind: Kind, target: Format) -> str:
         return text
     if kind == "bool":
         return "true" if text in {"yes", "true"} else "false"
-    # Without quotes YAML would read a date or the digits of a text as no string.
-    quoted = kind in {"date", "text"} or (kind in {"name", "str"} and target == "json")
+    quoted = kind in {"name", "str"} and target == "json"
     return f'"{text}"' if quoted else text
 
 

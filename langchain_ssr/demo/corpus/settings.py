@@ -10,7 +10,7 @@ from langchain_ssr.demo.corpus.render import literal
 from langchain_ssr.demo.corpus.tables import draw_decimal, draw_name, draw_whole, typed
 from langchain_ssr.demo.corpus.wording import listed, ticks
 
-SettingKind = Literal["str", "int", "float", "bool", "text", "list"]
+SettingKind = Literal["str", "int", "float", "bool", "list"]
 
 _SECTIONS = (
     *("server", "database", "cache", "logging", "auth", "queue", "storage", "client"),
@@ -35,7 +35,7 @@ class Setting:
     Attributes:
         section: The section; empty at the top level.
         key: The key, which no other setting of the configuration has.
-        kind: The type; a `"text"` is a number that is to stay a string.
+        kind: The type.
         items: The value as text; several if it is a list.
     """
 
@@ -43,11 +43,6 @@ class Setting:
     key: str
     kind: SettingKind
     items: tuple[str, ...]
-
-    @property
-    def path(self) -> str:
-        """Section and key, joined with a dot."""
-        return f"{self.section}.{self.key}" if self.section else self.key
 
     @property
     def value(self) -> Any:
@@ -70,8 +65,7 @@ class Setting:
         if self.kind == "bool":
             word = "true" if text == "yes" else "false"
             return f"is {'on' if text == 'yes' else 'off'}, so `{word}`"
-        what = {"str": "text", "text": "string"}.get(self.kind, "number")
-        return f"is the {what} `{text}`"
+        return f"is the {'text' if self.kind == 'str' else 'number'} `{text}`"
 
 
 Config = tuple[Setting, ...]
@@ -90,7 +84,7 @@ def draw_value(draw: Draw, kind: SettingKind) -> tuple[str, ...]:
     """Draw a value of a type, as text."""
     if kind == "list":
         source = draw.pick("person", "word", "word", "place")
-        count = draw.pick(2, 3, 3, 4, 5)
+        count = draw.pick(2, 2, 3, 3, 4)
         found: dict[str, None] = {}
         while len(found) < count:
             found[draw_name(draw, source)] = None
@@ -103,11 +97,12 @@ def draw_value(draw: Draw, kind: SettingKind) -> tuple[str, ...]:
 
 
 def draw_config(draw: Draw) -> Config:
-    """Draw 4 to 12 settings in 1 to 4 sections, some perhaps at the top level."""
-    count = draw.pick(4, 5, 6, 7, 8, 9, 10, 10, 11, 11, 12, 12, 12)
-    sections: list[str] = [""] if draw.chance(0.3) else []
+    """Draw 5 to 10 settings, in 1 to 3 sections or all at the top level."""
+    count = draw.pick(5, 6, 7, 8, 8, 9, 9, 10)
+    flat = draw.chance(0.3)
+    sections: list[str] = [""] if flat else []
     taken: set[str] = set()
-    for _ in range(max(1, min(4, count // 3 + draw.pick(-1, 0, 0)))):
+    for _ in range(0 if flat else min(draw.pick(1, 2, 2, 3), count // 3)):
         name: str = draw.pick(*_SECTIONS) if draw.chance(0.5) else draw.words.snake()
         if name not in taken:
             taken.add(name)

@@ -71,23 +71,6 @@ def _statement(draw: Draw) -> Short:
     return Short([question], reasoning, values[index], facts[index])
 
 
-def _who(draw: Draw) -> Short:
-    fact, _, sort = draw.pick(*(r for r in _RELATIONS if r[2] != "person"))
-    names = people(draw, draw.rng.randint(2, 5))
-    source = getattr(draw.words, sort)
-    found: dict[str, None] = {}
-    while len(found) < len(names):
-        found[source()] = None
-    values = list(found)
-    index = draw.rng.randrange(len(names))
-    facts = [fact.format(n=n, v=v) for n, v in zip(names, values, strict=True)]
-    question = fact.format(n="Who", v=values[index]).replace(".", "?")
-    text = draw.pick(" ", "\n").join(facts)
-    question = draw.pick(f"{text} {question}", f"{question} {text}")
-    reasoning = f"The question is about {tick(values[index])}.\n{facts[index]}"
-    return Short([question], reasoning, names[index], facts[index])
-
-
 def _is_it(draw: Draw) -> Short:
     fact, _, sort = draw.pick(*_RELATIONS[:3])
     names = people(draw, draw.rng.randint(2, 4))
@@ -113,6 +96,5 @@ def _is_it(draw: Draw) -> Short:
 FACT_MAKERS: dict[str, ShortMaker] = {
     "record": _record,
     "statement": _statement,
-    "who": _who,
     "is_it": _is_it,
 }

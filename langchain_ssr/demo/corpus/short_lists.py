@@ -28,7 +28,9 @@ def _most(draw: Draw) -> Short:
     while len(found) < count:
         found[source()] = None
     names = list(found)
-    values = draw.rng.sample(range(10, 100), count)
+    # The first digits differ, so that they decide.
+    tens = draw.rng.sample(range(1, 10), count)
+    values = [10 * ten + draw.rng.randrange(10) for ten in tens]
     up = draw.chance(0.5)
     what = most if up else least
     facts = [fact.format(n=n, v=v) for n, v in zip(names, values, strict=True)]
@@ -106,29 +108,10 @@ def _place_in_list(draw: Draw) -> Short:
         f"From {text}, take the {word}.",
     )
     lines = [f"{number} {tick(name)}" for number, name in enumerate(names, 1)]
-    reasoning = f"I need the {word} one.\n{', '.join(lines)}."
+    number = "" if word == "last" else f", number {index + 1}"
+    reasoning = f"I need the {word} one{number}.\n{', '.join(lines[: index + 1])}."
     sentence = f"The {word} one is {names[index]}."
     return Short([question], reasoning, names[index], sentence)
-
-
-def _alphabet(draw: Draw) -> Short:
-    while True:
-        one, other = distinct_names(draw, 2)
-        if one[0] != other[0]:
-            break
-    first, second = sorted((one, other))
-    question = draw.pick(
-        f"Which comes first alphabetically, {one} or {other}?",
-        f"Which word is first in the alphabet: {one} or {other}?",
-        f"In a dictionary, is {one} or {other} first?",
-        f"{one} or {other}: which is first in alphabetical order?",
-    )
-    reasoning = (
-        f"{tick(one)} begins with {tick(one[0])}.\n"
-        f"{tick(other)} begins with {tick(other[0])}.\n"
-        f"{tick(first[0])} is before {tick(second[0])}."
-    )
-    return Short([question], reasoning, first, f"{first} comes first.")
 
 
 LIST_MAKERS: dict[str, ShortMaker] = {
@@ -136,5 +119,4 @@ LIST_MAKERS: dict[str, ShortMaker] = {
     "count": _count,
     "member": _member,
     "place_in_list": _place_in_list,
-    "alphabet": _alphabet,
 }

@@ -48,7 +48,8 @@ def _minus(draw: Draw) -> Short:
 
 
 def _compare(draw: Draw) -> Short:
-    one, other = draw.rng.sample(range(1, 100), 2)
+    tens = draw.rng.sample(range(1, 10), 2)  # they differ, so that they decide
+    one, other = (10 * ten + draw.rng.randrange(10) for ten in tens)
     up = draw.chance(0.5)
     true = (one > other) == up
     word = (
@@ -60,13 +61,16 @@ def _compare(draw: Draw) -> Short:
         f"Tell me whether {one} is {word} than {other}.",
     )
     fact = "more" if one > other else "less"
-    reasoning = f"I compare {one} with {other}.\n{one} is {fact} than {other}."
+    reasoning = (
+        f"I compare {one} with {other}.\nThe first digits are {tens[0]} and {tens[1]}. "
+        f"{tens[0]} is {fact} than {tens[1]}, so {one} is {fact} than {other}."
+    )
     sentence = f"{'Yes' if true else 'No'}, {one} is {fact} than {other}."
     return Short([question], reasoning, "Yes" if true else "No", sentence)
 
 
 def _even(draw: Draw) -> Short:
-    number = draw.rng.randint(1, draw.pick(99, 999))
+    number = draw.rng.randint(1, 99)
     asked = draw.pick("even", "odd")
     really = "odd" if number % 2 else "even"
     question = draw.pick(
@@ -84,9 +88,9 @@ def _even(draw: Draw) -> Short:
 
 
 def _next_number(draw: Draw) -> Short:
-    step, start = draw.pick(1, 2, 3, 5, 10), draw.rng.randint(1, 10)
+    step, start = draw.pick(1, 2, 10), draw.rng.randint(1, 5)
     if step == 10:  # noqa: PLR2004
-        start = draw.rng.randint(1, 5) * 10
+        start *= 10
     series = [start + step * index for index in range(4)]
     text, after = ", ".join(map(str, series)), series[-1] + step
     question = draw.pick(

@@ -35,18 +35,20 @@ class Change:
 _Make = Callable[[Draw, Table, frozenset[str]], Change | None]
 
 
-def _free(table: Table, taken: frozenset[str]) -> list[int]:
-    """Columns that do not name the rows and that no change is about yet."""
-    return [
-        index
-        for index, column in enumerate(table.columns)
-        if column.kind != "name" and column.key not in taken
+def _walk(before: Table, after: Table) -> str:
+    """Go through the keys up to the last that changes.
+
+    A tiny model does not know the number of a key, but it can go on in a list until it
+    meets the key: then the number stands there.
+    """
+    pairs = list(zip(before.keys, after.keys, strict=True))
+    while pairs[-1][0] == pairs[-1][1]:
+        pairs.pop()
+    steps = [
+        f"{n} `{old}`" + (f" becomes {n} `{new}`" if new != old else "")
+        for n, (old, new) in enumerate(pairs, 1)
     ]
-
-
-def _with_column(table: Table, index: int, column: Column) -> Table:
-    columns = (*table.columns[:index], column, *table.columns[index + 1 :])
-    return dataclasses.replace(table, columns=columns)
+    return f"So {', '.join(steps)}."
 
 
 def _rename(draw: Draw, table: Table, taken: frozenset[str]) -> Change | None:
@@ -59,31 +61,12 @@ def _rename(draw: Draw, table: Table, taken: frozenset[str]) -> Change | None:
     sentence = draw.pick(
         f"rename `{old}` to `{new}`",
         f"call `{old}` `{new}`",
-        f"use `{new}` instead of `{old}`",
         f"change the name of `{old}` to `{new}`",
     )
-    after = _with_column(table, index, Column(new, column.kind))
-    conclusion = f"So {index + 1} `{new}` replaces `{old}`."
-    return Change("rename", sentence, conclusion, after, (old, new))
-
-
-def _as_string(draw: Draw, table: Table, taken: frozenset[str]) -> Change | None:
-    numbers = [
-        i for i in _free(table, taken) if table.columns[i].kind in {"int", "float"}
-    ]
-    if not numbers:
-        return None
-    index = draw.pick(*numbers)
-    key = table.keys[index]
-    sentence = draw.pick(
-        f"keep `{key}` as a string",
-        f"write `{key}` as a string",
-        f"use strings for `{key}`",
-        f"put the values of `{key}` in quotes",
-    )
-    conclusion = f"So `{key}` is a string with quotes, not a number."
-    after = _with_column(table, index, Column(key, "text"))
-    return Change("string", sentence, conclusion, after, (key,))
+    columns = list(table.columns)
+    columns[index] = Column(new, column.kind)
+    after = dataclasses.replace(table, columns=tuple(columns))
+    return Change("rename", sentence, _walk(table, after), after, (old, new))
 
 
 def _snake(draw: Draw, table: Table, taken: frozenset[str]) -> Change | None:
@@ -96,14 +79,9 @@ def _snake(draw: Draw, table: Table, taken: frozenset[str]) -> Change | None:
         "use underscores in the keys",
         "put underscores instead of spaces into the keys",
     )
-    pairs = "; ".join(
-        f"{number} `{key.replace(' ', '_')}` replaces `{key}`"
-        for number, key in enumerate(table.keys, 1)
-        if key in spaced
-    )
     columns = (Column(c.key.replace(" ", "_"), c.kind) for c in table.columns)
     after = dataclasses.replace(table, columns=tuple(columns))
-    return Change("snake", sentence, f"So {pairs}.", after)
+    return Change("snake", sentence, _walk(table, after), after)
 
 
 def _root(draw: Draw, table: Table, taken: frozenset[str]) -> Change | None:
@@ -113,14 +91,14 @@ def _root(draw: Draw, table: Table, taken: frozenset[str]) -> Change | None:
         f"wrap the list in an object with the key `{key}`",
         f"use `{key}` as the top key",
     )
-    conclusion = f"So the top is an object with the key `{key}`."
+    conclusion = f"So the top key is `{key}`."
     after = dataclasses.replace(table, root=key)
     return Change("root", sentence, conclusion, after, (key,))
 
 
 # Changes that few tables allow have the large weights.
 _PLAIN: list[tuple[_Make, int]] = [(_rename, 6), (_snake, 20)]
-_TYPED: list[tuple[_Make, int]] = [*_PLAIN, (_as_string, 5), (_root, 3)]
+_TYPED: list[tuple[_Make, int]] = [*_PLAIN, (_root, 5)]
 KEY_CHANGES = frozenset({"rename", "snake"})
 """Kinds that change the keys of columns."""
 _OFTEN = frozenset({"rename"})

@@ -8,8 +8,8 @@ from typing import Any, Literal
 
 from langchain_ssr.demo.corpus.example import Draw
 
-Kind = Literal["name", "str", "int", "float", "bool", "date", "text"]
-"""The type of a column: `"name"` names the rows; `"text"` keeps numbers as strings."""
+Kind = Literal["name", "str", "int", "float", "bool"]
+"""The type of a column: `"name"` names the rows."""
 
 _LIGHTEST, _HEAVIEST = 80, 260
 
@@ -24,8 +24,6 @@ _USUAL_KEYS: dict[Kind, str] = {
     "order_number unit_count user_id",
     "float": "price weight rate score height width cost distance unit_price "
     "total_weight net_cost average_score",
-    "date": "date start end due birthday created updated start_date due_date "
-    "last_visit",
 }
 _KEYS = {kind: words.split() for kind, words in _USUAL_KEYS.items()}
 
@@ -100,13 +98,6 @@ def draw_whole(draw: Draw) -> str:
     return str(draw.rng.randint(1, draw.pick(9, 99, 999, 9999)))
 
 
-def draw_date(draw: Draw) -> str:
-    """Draw a date, written the ISO way."""
-    rng = draw.rng
-    year, month, day = rng.randint(1995, 2029), rng.randint(1, 12), rng.randint(1, 28)
-    return f"{year}-{month:02d}-{day:02d}"
-
-
 def draw_name(draw: Draw, source: str) -> str:
     """Draw a string value.
 
@@ -140,8 +131,6 @@ def _draw_cells(draw: Draw, kind: Kind, count: int) -> list[str]:
         return [draw_whole(draw) for _ in range(count)]
     if kind == "float":
         return [draw_decimal(draw) for _ in range(count)]
-    if kind == "date":
-        return [draw_date(draw) for _ in range(count)]
     source = draw.pick("person", "place", "word", "word", "pair")
     return [draw_name(draw, source) for _ in range(count)]
 
@@ -158,7 +147,7 @@ def _draw_columns(draw: Draw, width: int) -> list[Column]:
     first: str = draw.pick(*_FIRST_KEYS) if draw.chance(0.7) else draw.words.word()
     columns = [Column(first, "name")]
     for _ in range(width - 1):
-        kind: Kind = draw.pick("str", "str", "int", "int", "float", "float", "date")
+        kind: Kind = draw.pick("str", "str", "int", "float")
         key = draw_key(draw, kind, [column.key for column in columns])
         columns.append(Column(key, kind))
     return columns
@@ -176,7 +165,7 @@ def _weight(columns: list[Column], cells: list[list[str]]) -> float:
 
 
 def draw_table(draw: Draw, *, spaced: bool) -> Table:
-    """Draw a table of 3 to 8 rows and 2 to 5 columns, in which no cell occurs twice.
+    """Draw a table of 3 to 6 rows and 2 to 4 columns, in which no cell occurs twice.
 
     A tiny model finds a cell by the one before it. Where that one occurs twice, it
     would have to count rows.
@@ -189,7 +178,7 @@ def draw_table(draw: Draw, *, spaced: bool) -> Table:
         The table as the request gives it.
     """
     while True:
-        rows, width = draw.pick(3, 4, 4, 5, 5, 6, 6, 7, 8), draw.pick(2, 3, 4, 4, 5, 5)
+        rows, width = draw.pick(3, 4, 4, 5, 5, 6), draw.pick(2, 3, 3, 4, 4)
         columns = _draw_columns(draw, width)
         cells = [_draw_names(draw, rows)]
         cells += [_draw_cells(draw, column.kind, rows) for column in columns[1:]]

@@ -16,10 +16,12 @@ import random
 from typing import Literal
 
 _HELD_OUT_SHARE = 0.12
-_MADE_UP_SHARE = 0.5
+_MADE_UP_SHARE = 0.3
 """Of the words that names consist of; the others are nouns."""
-_MADE_UP_PROPER_SHARE = 0.3
+_MADE_UP_PROPER_SHARE = 0.2
 """Of people, places and adjectives."""
+_NEW_SHARE = 0.5
+"""Of the words in held-out conversations; the others are in new combinations."""
 _PIECES_SHARE = 0.6
 """Made-up words that are put together from the tokenizer's letter groups."""
 _LONGEST = 12
@@ -68,7 +70,10 @@ def _pieces() -> tuple[str, ...]:
 
 
 class Vocabulary:
-    """Draws names of one split.
+    """Draws names for conversations of one split.
+
+    Training conversations have no held-out word. Of the words in held-out ones, half
+    are held out, as in real requests words of all kinds stand side by side.
 
     Args:
         rng: The source of every choice.
@@ -78,15 +83,6 @@ class Vocabulary:
     def __init__(self, rng: random.Random, part: Part) -> None:
         self._rng = rng
         self._part = part
-        self._lists = {
-            name: _words(file, part)
-            for name, file in (
-                ("noun", "nouns"),
-                ("adjective", "adjectives"),
-                ("person", "people"),
-                ("place", "places"),
-            )
-        }
         self._pieces = _pieces()
 
     @property
@@ -96,27 +92,37 @@ class Vocabulary:
 
     def noun(self) -> str:
         """Draw a noun, lower case."""
-        return self._rng.choice(self._lists["noun"])
+        return self._listed("nouns")
 
     def adjective(self) -> str:
         """Draw an adjective, lower case."""
-        return self._proper("adjective")
+        return self._proper("adjectives")
 
     def person(self) -> str:
         """Draw a first name."""
-        return self._proper("person").capitalize()
+        return self._proper("people").capitalize()
 
     def place(self) -> str:
         """Draw a city."""
-        return self._proper("place").capitalize()
+        return self._proper("places").capitalize()
 
     def _proper(self, name: str) -> str:
         if self._rng.random() < _MADE_UP_PROPER_SHARE:
             return self.made_up()
-        return self._rng.choice(self._lists[name])
+        return self._listed(name)
+
+    def _listed(self, name: str) -> str:
+        return self._rng.choice(_words(name, self._split()))
+
+    def _split(self) -> Part:
+        """Say from which split the next word comes: held-out ones are among others."""
+        if self._part == "heldout" and self._rng.random() < _NEW_SHARE:
+            return "heldout"
+        return "train"
 
     def made_up(self) -> str:
         """Make a word that nobody knows, lower case, of two or three parts."""
+        part = self._split()
         while True:
             count = self._rng.choice((2, 2, 3))
             if self._rng.random() < _PIECES_SHARE:
@@ -124,7 +130,7 @@ class Vocabulary:
             else:
                 word = "".join(self._syllable() for _ in range(count))
             fits = len(word) <= _LONGEST and word not in _TAKEN
-            if fits and part_of(word) == self._part:
+            if fits and part_of(word) == part:
                 return word
 
     def _syllable(self) -> str:

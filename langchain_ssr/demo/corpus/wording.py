@@ -33,23 +33,17 @@ GREETINGS = (
 # that decodes greedily then changes its mind as often as the corpus does.
 EARLY_CUES = ("Also, ", "And please ", "Please also ", "In addition, ")
 LATE_CUES = ("P.S. Please ", "One more thing: ", "Oh, and ", "Before I forget: ")
-WAITS = (
-    "Wait, the end of the request says to ",
-    "Wait, I missed that it says to ",
-    "Hold on, the request also says to ",
-    "But the request also says to ",
-)
+WAIT = "Wait, the request also says to "
 
 
-def noticed(draw: Draw, sentence: str, conclusion: str) -> str:
+def noticed(sentence: str, conclusion: str) -> str:
     """Change one's mind: notice an instruction of the request late.
 
     Args:
-        draw: The choices.
         sentence: The instruction, an imperative without its full stop.
         conclusion: What follows from it.
     """
-    return f"{draw.pick(*WAITS)}{sentence}. {conclusion}"
+    return f"{WAIT}{sentence}. {conclusion}"
 
 
 def tick(name: str) -> str:
