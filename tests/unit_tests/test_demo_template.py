@@ -45,7 +45,7 @@ def test_a_whole_loop(template):
     assert template.render(messages=LOOP, tools=[TOOL]) == (
         "<|im_start|>system\nBe brief.\n\n"
         "# Tools\n\nCall these functions where they help:\n<tools>\n"
-        '{"name": "find_river", "description": "Find <the> river.", "parameters": '
+        '{"description": "Find <the> river.", "name": "find_river", "parameters": '
         '{"type": "object", "properties": {"city": {"type": "string"}}}}\n'
         "</tools><|im_end|>\n"
         "<|im_start|>user\nWhich rivers?<|im_end|>\n"

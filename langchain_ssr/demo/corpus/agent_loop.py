@@ -8,7 +8,7 @@ from typing import Any
 
 from langchain_ssr.demo.corpus.code_defects import Defect, make_defect
 from langchain_ssr.demo.corpus.example import Check, Draw, Example
-from langchain_ssr.demo.corpus.tool_reasoning import FINAL, conclude
+from langchain_ssr.demo.corpus.tool_reasoning import FINAL, conclude, quote_tool
 from langchain_ssr.demo.corpus.tool_schemas import Dialect, Parameter, Tool
 from langchain_ssr.demo.corpus.tool_turns import call_message, system_message
 from langchain_ssr.demo.corpus.tool_values import decision
@@ -51,7 +51,7 @@ class _Loop:
         arguments = {p.name: values[p.name] for p in tool.parameters}
         lines = [f"tool: `{tool.name}`", decision(where, path)]
         decisions = [*(self._defect.check.decisions if learned else ()), *lines]
-        self._call(tool, arguments, _and_decide(thoughts, lines))
+        self._call(tool, arguments, _and_decide(thoughts, tool, lines))
         if learned:
             check = self._defect.check
             expected = {
@@ -91,7 +91,8 @@ class _Loop:
         arguments = {p.name: self._defect.path for p in tool.parameters}
         decisions = [f"tool: `{tool.name}`"]
         decisions += [decision(name, value) for name, value in arguments.items()]
-        self._call(tool, arguments, conclude(why, decisions))
+        thoughts = f"{why}\n{quote_tool(tool)}"
+        self._call(tool, arguments, conclude(thoughts, decisions))
         expected = [{"name": tool.name, "arguments": arguments}]
         self.checks.append(Check("calls", expected, tuple(decisions)))
 
@@ -105,11 +106,14 @@ class _Loop:
         )
 
 
-def _and_decide(thoughts: str, lines: list[str]) -> str:
-    """Add decisions to reasoning that may have some already."""
+def _and_decide(thoughts: str, tool: Tool, lines: list[str]) -> str:
+    """Add the tool and its decisions to reasoning that may have decisions already."""
+    chosen = f"I write the file.\n{quote_tool(tool)}"
     if FINAL in thoughts:
-        return "\n".join([thoughts.rstrip("\n"), *lines])
-    return conclude(thoughts, lines)
+        before, decided = thoughts.rstrip("\n").split(f"\n{FINAL}\n")
+        before = before.rstrip("\n")
+        return "\n".join([before, "", chosen, "", FINAL, decided, *lines])
+    return conclude(f"{thoughts}\n{chosen}", lines)
 
 
 def make_agent_loop(draw: Draw) -> Example:
@@ -138,7 +142,7 @@ def make_agent_loop(draw: Draw) -> Example:
     else:
         kind = "loop_repair"
         loop.run(defect.failure, "The user says that it fails. I run the tests.")
-        loop.read(defect.broken, f"The tests fail: {defect.failure}\nI read `{path}`.")
+        loop.read(defect.broken, f"The tests fail: {defect.failure}\nI read the file.")
         loop.write(defect.fixed, defect.reasoning_fix)
     loop.run(_passed(draw), run_first)
     done = "mended" if kind == "loop_repair" else "written"
@@ -199,6 +203,7 @@ def _make_kit(draw: Draw) -> _Kit:
     run_verb = draw.pick("run", "run", "execute", "start", "call")
     run_by_path = draw.chance(0.4)
     read_verb = draw.pick("read", "read", "open", "load", "show")
+    read = draw.pick("Read the file", "Read the file at a path.")
     others: tuple[Tool, ...] = ()
     if draw.chance(0.4):
         others = (
@@ -211,14 +216,14 @@ def _make_kit(draw: Draw) -> _Kit:
     return _Kit(
         Tool(
             f"{write_verb}_{noun}",
-            draw.pick("Write a file.", f"Write text to a {noun}.", "Store a file."),
+            draw.pick("Write the file.", "Write the file", "Write the file to a path."),
             (where, text) if draw.chance(0.8) else (text, where),
         ),
         Tool(
             f"{run_verb}_{checks}",
-            draw.pick("Run the tests.", "Run the tests of a file.", "Test the code."),
+            draw.pick("Run the tests.", "Run the tests", "Run the tests of a file."),
             (where,) if run_by_path else (),
         ),
-        Tool(f"{read_verb}_{noun}", draw.pick("Read a file.", "Show it."), (where,)),
+        Tool(f"{read_verb}_{noun}", draw.pick("Read the file.", read), (where,)),
         others,
     )

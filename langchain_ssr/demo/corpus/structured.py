@@ -22,12 +22,12 @@ from langchain_ssr.demo.corpus.tool_schemas import Dialect, Parameter, Tool
 from langchain_ssr.demo.corpus.tool_turns import call_message, system_message
 from langchain_ssr.demo.corpus.tool_values import (
     Argument,
-    decision,
     give,
     join,
     leave_out,
     make_value,
     one,
+    spell,
 )
 
 _GENRES = ("poem", "riddle", "story", "slogan", "headline", "speech", "toast", "rhyme")
@@ -62,7 +62,7 @@ def _extract(draw: Draw, *, typed: bool = True) -> _Task:
         draw: The source of choices.
         typed: Whether a schema says the types; if not, the text itself has to.
     """
-    parameters = extra_parameters(draw, draw.rng.randint(1, 5))
+    parameters = extra_parameters(draw, draw.rng.randint(1, 4))
     if not typed:
         parameters = [
             Parameter(p.name, p.type) for p in parameters if p.type != "array"
@@ -80,7 +80,8 @@ def _extract(draw: Draw, *, typed: bool = True) -> _Task:
     subject = snake.replace("_", " ")
     name = draw.pick(title, title, f"{title}Record", f"{title}Info")
     described = draw.pick(
-        "", f"{one(subject).capitalize()}.", f"Record of a {subject}."
+        *("", f"{one(subject).capitalize()}.", f"{one(subject).capitalize()}"),
+        *(f"Record of {one(subject)}.", f"The data of {one(subject)}."),
     )
     text = _tell(draw, subject, [a for a in arguments if a.written])
     request = draw.pick(
@@ -98,22 +99,26 @@ def _fact(draw: Draw, parameter: Parameter, *, typed: bool) -> Argument:
         if isinstance(value, str) and value.isascii() and draw.chance(0.5):
             written = value.rstrip(".")
             value = written
-        thought = decision(parameter.name, value).replace("=", "is") + "."
-        return Argument(parameter, value, written, thought)
+        settled = f" is `{spell(value)}`."
+        fact = Argument(parameter, value, written, f"`{parameter.name}`", settled)
+        return fact.after(parameter.label)
     absent = 0.35 if not parameter.required or parameter.nullable else 0
     if draw.chance(absent):
         return leave_out(parameter)
-    fact = give(draw, parameter)
-    if parameter.type == "boolean" and draw.chance(0.4):
-        return dataclasses.replace(fact, written="yes" if fact.value else "no")
+    fact = give(draw, parameter).after(parameter.label)
+    if parameter.type == "boolean" and draw.chance(0.3):
+        written = "yes" if fact.value else "no"
+        settled = f", {written}{fact.settled}"
+        return dataclasses.replace(fact, written=written, settled=settled)
     return fact
 
 
 def _tell(draw: Draw, subject: str, facts: list[Argument]) -> str:
-    """Write the facts as a text, in an order of its own."""
-    facts = draw.rng.sample(facts, len(facts))
-    pairs = [(fact.parameter.label, fact.written) for fact in facts]
+    """Write the facts as a text, one time in five in an order of its own."""
     if draw.chance(0.2):
+        facts = draw.rng.sample(facts, len(facts))
+    pairs = [(fact.parameter.label, fact.written) for fact in facts]
+    if draw.chance(0.1):
         other = draw.words.adjective() + " " + draw.words.noun()
         pairs.insert(draw.rng.randint(0, len(pairs)), (other, draw.words.word()))
     if not pairs:
@@ -162,7 +167,8 @@ def _invent(draw: Draw) -> _Task:
         label = skipped.replace("_", " ")
         request += draw.pick(f", no {label}", f" without the {label}")
     parameters = tuple(argument.parameter for argument in arguments)
-    described = draw.pick("", f"A {genre}.", f"{genre.capitalize()} for the user.")
+    a_genre = one(genre).capitalize()
+    described = draw.pick("", f"{a_genre}.", a_genre, f"{a_genre} for the user.")
     name = draw.pick(genre.capitalize(), f"{draw.words.title(1)}{genre.capitalize()}")
     tool = Tool(name, described, parameters)
     return _Task(tool, tuple(arguments), "", request + ".")
@@ -174,8 +180,8 @@ def _invented(parameter: Parameter, topic: str, *, skip: bool) -> Argument:
         thought = f"`{name}` is optional, not wanted: leave it out."
         return Argument(parameter, None, "", thought, given=False)
     value = f"The {parameter.label} about {topic}."
-    thought = f"`{name}` is a string that I write: `{value}`."
-    return Argument(parameter, value, value, thought)
+    reading = f"`{name}` is a string that I write"
+    return Argument(parameter, value, value, reading, f": `{value}`.")
 
 
 def _by_call(draw: Draw, task: _Task, *, thinking: bool) -> Example:
@@ -189,9 +195,9 @@ def _by_call(draw: Draw, task: _Task, *, thinking: bool) -> Example:
         task.text or task.request,
     )
     plan = Plan("make", record, "fill", record.name)
-    thought = f"The user wants the record `{record.name}`."
+    thought = "The user wants a record."
     request = Request(plan, "do", text, "", thought, task.arguments)
-    reasoning = reason([request], [record]) if thinking else ""
+    reasoning = reason([request]) if thinking else ""
     check = calls_check([request])
     message = call_message(check.expected, reasoning)
     dialect: Dialect = draw.pick("pydantic", "pydantic", "openai")

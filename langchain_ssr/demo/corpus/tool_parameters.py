@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from langchain_ssr.demo.corpus.example import Draw
-from langchain_ssr.demo.corpus.tool_schemas import A_TYPE, Parameter, Type
+from langchain_ssr.demo.corpus.tool_schemas import Parameter, Type
 from langchain_ssr.demo.corpus.tool_values import make_integer, make_number
 
 _NAMES: dict[str, list[str]] = {
@@ -20,6 +20,7 @@ enum mode format unit kind color priority status
 """.strip().splitlines()
 }
 """Usual names of parameters, by sort."""
+_DESCRIBED = 0.3  # share of the parameters that have a description
 _GENERIC = ("name", "value", "input", "query", "key", "text", "argument", "id")
 
 
@@ -33,7 +34,7 @@ def main_parameter(draw: Draw, of: str, others: list[Parameter]) -> Parameter:
     """Draw the parameter for `of`; its name or its description says so."""
     taken = {parameter.name for parameter in others}
     kind: Type = draw.pick("string", "string", "string", "integer")
-    name, description = of, draw.pick("", f"The {of}.", f"The {of} to look at.")
+    name, description = of, f"The {of}." if draw.chance(_DESCRIBED) else ""
     sort = draw.rng.random()
     if sort < 0.2:  # noqa: PLR2004
         name = f"{of}_{'id' if kind == 'integer' else 'name'}"
@@ -62,17 +63,17 @@ def _extra_parameter(draw: Draw) -> Parameter:
     kind: Type = "string" if sort == "enum" else sort
     options: tuple[str, ...] = ()
     if sort == "enum":
-        options = tuple(draw.words.distinct(draw.rng.randint(2, 4), 1))
-    description = draw.pick(
-        "", "", f"The {label}.", f"The {label} to use.", f"The {label}, {A_TYPE[kind]}."
-    )
+        options = tuple(draw.words.distinct(draw.rng.randint(2, 3), 1))
+    description = ""
+    if draw.chance(_DESCRIBED):
+        description = draw.pick(f"The {label}.", f"The {label} to use.")
     items = draw.pick("string", "integer") if sort == "array" else "string"
-    required = draw.chance(0.65)
+    required = draw.chance(0.6)
     default = None
-    if not required and draw.chance(0.4):
+    if not required and draw.chance(0.75):
         default = _default(draw, sort, options)
     bounds: tuple[tuple[str, int], ...] = ()
-    if kind == "integer" and draw.chance(0.1):
+    if kind == "integer" and draw.chance(0.05):
         bounds = draw.pick(
             (("minimum", -9999), ("maximum", 9999)),
             (("exclusiveMaximum", 10000), ("exclusiveMinimum", -10000)),

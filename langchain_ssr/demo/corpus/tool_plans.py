@@ -1,4 +1,8 @@
-"""Tools worth calling: what each is for, and the tools that it is mistaken for."""
+"""Tools worth calling: what each is for, and the tools declared beside it.
+
+A description begins with the words in which the reasoning states the goal of a request,
+so that to choose a tool is to go on copying: the words again, then what follows them.
+"""
 
 from __future__ import annotations
 
@@ -35,6 +39,7 @@ SUMS = (
 )
 _PAIRS = (("a", "b"), ("x", "y"), ("left", "right"), ("first", "second"), ("p", "q"))
 _BY_NAME = 0.85  # share of the tools whose name says what they do
+_ENDINGS = ("Returns a number.", "Returns a text.", "Use it with care.")
 
 Kind = Literal["get", "do", "apply", "sum", "make"]
 
@@ -50,9 +55,9 @@ class Plan:
         subject: What it works on, in words.
         main: The name of the parameter that is the point of a request; may be empty.
         of: The noun that tells what the main parameter is; may be empty.
+        link: The preposition between the subject and the main value.
         symbol: The operator of a sum.
-        rivals: Tools that only the description tells from this one, with the noun of
-            their main parameter.
+        rival: A tool that differs in what its main parameter is, if there is one.
     """
 
     kind: Kind
@@ -61,8 +66,18 @@ class Plan:
     subject: str
     main: str = ""
     of: str = ""
+    link: str = "of"
     symbol: str = ""
-    rivals: tuple[tuple[Tool, str], ...] = ()
+    rival: Tool | None = None
+
+    @property
+    def goal(self) -> str:
+        """What the tool does, in the first words of its description."""
+        if self.kind == "sum":
+            return f"{self.verb} two numbers"
+        if self.kind == "make":
+            return f"{self.verb} {one(self.subject)}"
+        return f"{self.verb} the {self.subject}"
 
 
 def make_plan(draw: Draw) -> Plan:
@@ -75,62 +90,61 @@ def make_plan(draw: Draw) -> Plan:
     if sort < 0.25:  # noqa: PLR2004
         return _make_plan(draw)
     kind: Kind = draw.pick("get", "do")
-    verb = draw.rng.choice(GET if kind == "get" else DO)
-    return common_plan(draw, kind, verb, draw.words.snake())
+    return common_plan(draw, kind, _verb(draw, kind), draw.words.snake())
+
+
+def _verb(draw: Draw, kind: Kind) -> str:
+    """Draw a verb. Only what a tool "gets" can be asked for without a verb."""
+    if kind == "do":
+        return draw.rng.choice(DO)
+    return "get" if draw.chance(0.5) else draw.rng.choice(GET)
 
 
 def common_plan(draw: Draw, kind: Kind, verb: str, snake: str) -> Plan:
     """Draw the rest of a tool, given its verb and the thing that it works on."""
-    subject = snake.replace("_", " ")
+    goal = f"{verb} the {snake.replace('_', ' ')}"
     of = "" if draw.chance(0.12) else _noun_not_in(draw, snake)
-    name_verb = draw.rng.choice(GET) if kind == "get" and draw.chance(0.15) else verb
-    shape = draw.rng.random()
-    if shape < 0.75:  # noqa: PLR2004
-        name = f"{name_verb}_{snake}"
-    elif shape < _BY_NAME:
-        name = f"{snake}_{name_verb}"
-    else:
-        name = draw.words.made_up()
-    rivals: tuple[tuple[Tool, str], ...] = ()
-    parameters = extra_parameters(draw, draw.pick(0, 0, 1, 1, 2, 3))
-    described = f"{verb.capitalize()} the {subject}"
     link = draw.pick("of", "of", "for", "in", "at")
-    if of:
-        main = main_parameter(draw, of, parameters)
+    parameters = extra_parameters(draw, draw.pick(0, 0, 0, 1, 1, 1, 2, 3))
+    main = main_parameter(draw, of, parameters) if of else None
+    described = goal.capitalize()
+    rival: Tool | None = None
+    bare = draw.chance(0.1)
+    name = f"{verb}_{snake}" if bare else _name(draw, verb, snake)
+    if main:
         num_required = sum(parameter.required for parameter in parameters)
         parameters.insert(draw.rng.randint(0, num_required), main)
-        if draw.chance(0.3):
-            rival = _twin(draw, f"{verb}_{snake}", f"{described} {link} ", main, of)
-            rivals = (rival,)
-            # Without this, `_by_` would give the wrong one away.
-            named_alike = shape < _BY_NAME and (
-                name == rival[0].name or draw.chance(0.5)
-            )
-            name += f"_by_{of}" if named_alike else ""
-        described += f" {link} {one(of)}"
-    elif not parameters and draw.chance(0.5):
-        described = f"{verb.capitalize()} every {subject}"
-    described += draw.pick(".", ".", ".", ".", "")
-    if draw.chance(0.1) and not rivals and of and shape < _BY_NAME:
-        described = ""
-    elif draw.chance(0.08):
+        if not bare and draw.chance(0.25):
+            rival = _twin(draw, f"{verb}_{snake}", f"{described} {link}", main, of)
+            alike = name == rival.name or draw.chance(0.4)
+            name += f"_by_{of}" if alike else ""
+        plain = rival or draw.chance(0.7)
+        described += f" {link} {f'the {of}' if plain else one(of)}"
+    described += draw.pick(".", ".", ".", "")
+    if draw.chance(0.04):
         described += docstring(parameters)
-    elif draw.chance(0.12):
-        more = ("Returns a number", "Use it with care", f"Not for {draw.words.noun()}s")
-        described = f"{described.rstrip('.')}. {draw.pick(*more)}."
-    tool = Tool(name, described, tuple(parameters))
-    verb = verb if described else name_verb
-    return Plan(kind, tool, verb, subject, main.name if of else "", of, "", rivals)
+    elif draw.chance(0.06):
+        described = f"{described.rstrip('.')}. {draw.pick(*_ENDINGS)}"
+    tool = Tool(name, "" if bare else described, tuple(parameters))
+    subject = snake.replace("_", " ")
+    given = main.name if main else ""
+    return Plan(kind, tool, verb, subject, given, of, link, "", rival)
 
 
-def _twin(
-    draw: Draw, name: str, described: str, main: Parameter, of: str
-) -> tuple[Tool, str]:
+def _name(draw: Draw, verb: str, snake: str) -> str:
+    """Draw the name of a tool; the description says what it does in any case."""
+    shape = draw.rng.random()
+    if shape < 0.75:  # noqa: PLR2004
+        return f"{verb}_{snake}"
+    return f"{snake}_{verb}" if shape < _BY_NAME else draw.words.made_up()
+
+
+def _twin(draw: Draw, name: str, described: str, main: Parameter, of: str) -> Tool:
     """Draw a tool that does the same for another noun."""
     other = _noun_not_in(draw, f"{name}_{of}")
     name += draw.pick("", f"_by_{other}")
     parameter = dataclasses.replace(main, name=other, description="")
-    return Tool(name, f"{described}{one(other)}.", (parameter,)), other
+    return Tool(name, f"{described} the {other}.", (parameter,))
 
 
 def _noun_not_in(draw: Draw, snake: str) -> str:
@@ -148,22 +162,23 @@ def apply_plan(draw: Draw) -> Plan:
     )
     subject = snake.replace("_", " ")
     if draw.chance(0.2):
-        described = draw.pick(f"Compute the {subject}.", f"The {subject}.")
-        return Plan("apply", Tool(snake, described), "compute", subject)
+        tool = Tool(snake, f"Get the {subject}.")
+        return Plan("apply", tool, "get", subject)
     name = draw.pick(
         "x", "n", "value", "number", "input", "argument", draw.words.word()
     )
     kind: Type = draw.pick("integer", "integer", "integer", "number")
-    described = draw.pick(
-        f"Compute the {subject} of {A_TYPE[kind]}.",
-        f"Apply the {subject} to {A_TYPE[kind]}.",
-        f"The {subject} of {A_TYPE[kind]}.",
+    verb, link = draw.pick(
+        *(("get", "of"), ("get", "of"), ("compute", "of"), ("apply", "to")),
+        ("use", "on"),
     )
+    described = f"{verb.capitalize()} the {subject} {link} {A_TYPE[kind]}."
     bounds: tuple[tuple[str, int], ...] = ()
-    if kind == "integer" and draw.chance(0.3):
+    if kind == "integer" and draw.chance(0.15):
         bounds = (("exclusiveMaximum", 10000), ("exclusiveMinimum", -10000))
     main = Parameter(name, kind, draw.pick("", "", f"The {name}."), bounds=bounds)
-    return Plan("apply", Tool(snake, described, (main,)), "compute", subject, name)
+    tool = Tool(snake, described, (main,))
+    return Plan("apply", tool, verb, subject, name, "", link)
 
 
 def _sum_plan(draw: Draw) -> Plan:
@@ -173,8 +188,7 @@ def _sum_plan(draw: Draw) -> Plan:
     first, second = (Parameter(name, kind) for name in draw.rng.choice(_PAIRS))
     noun = draw.words.noun()
     name = draw.pick(f"{verb}_values", f"{noun}_{verb}", f"{verb}_{noun}")
-    described = f"{verb.capitalize()} two {draw.pick('numbers', 'values')}."
-    tool = Tool(name, described, (first, second))
+    tool = Tool(name, f"{verb.capitalize()} two numbers.", (first, second))
     return Plan("sum", tool, verb, "result", first.name, symbol=symbol)
 
 
@@ -183,11 +197,12 @@ def _make_plan(draw: Draw) -> Plan:
     noun = draw.words.noun()
     word = draw.pick("style", "manner", "theme", "flavor", "mood")
     name = draw.pick(word, f"{noun}_{word}", f"output_{word}")
-    described = draw.pick(f"Make {one(noun)} in some {word}.", f"Produce one {noun}.")
+    verb = draw.pick("make", "produce")
+    described = f"{verb.capitalize()} {one(noun)}{draw.pick('', f' in some {word}')}."
     main = Parameter(name, "string", draw.pick("", "", f"The {word}."))
     ending = draw.pick("maker", "writer", "producer", "builder")
     tool = Tool(f"{noun}_{ending}", described, (main,))
-    return Plan("make", tool, described.split()[0].lower(), noun, name)
+    return Plan("make", tool, verb, noun, name, word, "with")
 
 
 def other_tools(draw: Draw, plan: Plan, count: int, *, asks: bool) -> list[Tool]:
@@ -209,20 +224,21 @@ def other_tools(draw: Draw, plan: Plan, count: int, *, asks: bool) -> list[Tool]
 
 
 def _rival(draw: Draw, plan: Plan) -> Plan:
-    """Draw a tool that shares the verb, the subject, the kind or nothing."""
+    """Draw a tool that shares the subject or the verb in half of the cases."""
     sort = draw.rng.random()
-    if plan.kind in ("get", "do"):
-        if sort < 0.35:  # noqa: PLR2004
+    if plan.kind in ("get", "do") and sort < 0.5:  # noqa: PLR2004
+        if sort < 0.25:  # noqa: PLR2004
             kind: Kind = draw.pick("get", "do")
-            verb = draw.rng.choice(GET if kind == "get" else DO)
-            return common_plan(draw, kind, verb, plan.subject.replace(" ", "_"))
-        if sort < 0.6:  # noqa: PLR2004
-            return common_plan(draw, plan.kind, plan.verb, draw.words.snake())
-    elif plan.kind == "apply" and sort < 0.6:  # noqa: PLR2004
+            snake = plan.subject.replace(" ", "_")
+            return common_plan(draw, kind, _verb(draw, kind), snake)
+        return common_plan(draw, plan.kind, plan.verb, draw.words.snake())
+    if plan.kind == "apply" and sort < 0.4:  # noqa: PLR2004
         return apply_plan(draw)
-    elif plan.kind == "sum" and sort < 0.6:  # noqa: PLR2004
+    if plan.kind == "sum" and sort < 0.4:  # noqa: PLR2004
         return _sum_plan(draw)
-    return make_plan(draw)
+    while (rival := make_plan(draw)).verb == plan.verb:
+        pass
+    return rival
 
 
 def _confusable(plan: Plan, rival: Plan, *, asks: bool) -> bool:

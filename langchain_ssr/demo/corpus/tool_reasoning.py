@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from typing import Any
 
@@ -54,34 +55,22 @@ def _decided_tool(request: Request, number: int, last: int) -> str:
     return f"tool{which}: `{request.plan.tool.name}`"
 
 
-def choose(request: Request, tools: list[Tool]) -> list[str]:
-    """Go through the declared tools until one fits.
+def choose(request: Request) -> list[str]:
+    """Say what is wanted, and quote the declaration of the tool that does it.
 
-    What a tool does stands beside what is wanted, so that a tiny model can tell whether
-    they agree. A twin of the right tool looks right until its description is compared
-    with the request: that is one of the ways in which the reasoning changes its mind.
+    The quotation begins with the words that say what is wanted, or with the name that
+    the user names, and goes on as the declaration does. So a tiny model chooses a tool
+    by copying, which it is good at, and never has to tell whether two phrases agree.
     """
-    plan = request.plan
-    twins = {tool.name: noun for tool, noun in plan.rivals}
-    lines = [request.thought]
-    for tool in tools:
-        line = f"`{tool.name}` ({tool.purpose}) {_goal(request)}:"
-        if tool.name == plan.tool.name:
-            return [*lines, f"{line} yes."]
-        if request.style != "named" and tool.name in twins:
-            why = f"the request gives the {plan.of}, not the {twins[tool.name]}"
-            lines.append(f"{line} looks right. Wait, {why}: no.")
-        else:
-            lines.append(f"{line} no.")
-    return [*lines, "No tool fits."]
+    tool = request.plan.tool
+    if request.style == "named":
+        tool = dataclasses.replace(tool, description="")
+    return [request.thought, quote_tool(tool)]
 
 
-def _goal(request: Request) -> str:
-    """Return what the request is for, to stand behind what a tool does."""
-    goal = request.thought.removeprefix("The user ").removesuffix(".")
-    for said, short in (("wants to", "to"), ("asks for", "for"), ("names", "for")):
-        goal = goal.replace(f"{said} ", f"{short} ", 1)
-    return goal
+def quote_tool(tool: Tool) -> str:
+    """Return the line of the reasoning that finds a tool among the declared ones."""
+    return f"The tool: {tool.quoted}"
 
 
 def fill(request: Request, first: int = 1) -> list[str]:
@@ -99,14 +88,12 @@ def fill(request: Request, first: int = 1) -> list[str]:
     ]
 
 
-def reason(requests: list[Request], tools: list[Tool]) -> str:
+def reason(requests: list[Request]) -> str:
     """Write the reasoning before the calls."""
     lines: list[str] = []
     first = 1
-    for number, request in enumerate(requests, 1):
-        lines += choose(request, tools)
-        if len(requests) > 1:
-            lines.append(_decided_tool(request, number, len(requests)))
+    for request in requests:
+        lines += choose(request)
         lines += fill(request, first)
         first += len(request.arguments)
     return conclude("\n".join(lines), _decide_all(requests))
@@ -119,9 +106,3 @@ def calls_check(requests: list[Request]) -> Check:
         for r in requests
     ]
     return Check("calls", expected, tuple(_decide_all(requests)))
-
-
-def changes_mind(request: Request, tools: list[Tool]) -> bool:
-    """Say whether the reasoning about a request takes something back."""
-    chosen = "Wait" in "\n".join(choose(request, tools))
-    return chosen or any(argument.changed for argument in request.arguments)

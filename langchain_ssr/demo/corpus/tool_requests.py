@@ -8,7 +8,13 @@ import json
 from langchain_ssr.demo.corpus.example import Draw
 from langchain_ssr.demo.corpus.tool_plans import SUMS, Plan
 from langchain_ssr.demo.corpus.tool_schemas import Parameter
-from langchain_ssr.demo.corpus.tool_values import Argument, give, leave_out, one
+from langchain_ssr.demo.corpus.tool_values import (
+    NUMBER_WORDS,
+    Argument,
+    give,
+    join,
+    leave_out,
+)
 
 _DO = (
     "{C}.",
@@ -67,9 +73,8 @@ class Request:
             the tool).
         clause: The request without the words around it.
         extra: Sentences that follow it.
-        thought: How the reasoning sums it up.
+        thought: How the reasoning sums it up, in the first words of the description.
         arguments: One for each parameter of the tool, in its order.
-        says_of: Whether it says which noun its main value is.
     """
 
     plan: Plan
@@ -78,7 +83,11 @@ class Request:
     extra: str
     thought: str
     arguments: tuple[Argument, ...]
-    says_of: bool = False
+
+    @property
+    def goal(self) -> str:
+        """What the user wants to do; not for requests that name the tool."""
+        return self.thought.removeprefix("The user wants to ").removesuffix(".")
 
 
 def say(draw: Draw, request: Request) -> str:
@@ -101,36 +110,41 @@ def make_request(draw: Draw, plan: Plan) -> Request:
     arguments = _arguments(draw, plan, plain=named)
     if named:
         return _named_request(plan, arguments)
-    subject = plan.subject
     main = next((a for a in arguments if a.parameter.name == plan.main), None)
     others = [a for a in arguments if a.given and a is not main]
-    says_of = bool(plan.rivals) or draw.chance(0.5)
-    link, tail = "", ""
-    if main and plan.of:
-        which = f"the {plan.of} {main.written}" if says_of else main.written
-        link = f" {draw.pick('of', 'of', 'for', 'for', 'in', 'at')} {which}"
-    elif main and plan.kind == "apply":
-        link = f" of {main.written}"
-    clause_tail, extra = _options(draw, others)
-    tail = link + clause_tail
-    if plan.kind == "make" and main:
-        tool = draw.pick("", " with the tool", " with a tool")
-        clause = draw.pick(
-            f"{plan.verb} {one(main.written)} {subject}{tool}",
-            f"{plan.verb} {one(subject)} in {main.written} style{tool}",
-        )
-        thought = f"The user wants to {plan.verb} {one(subject)}."
-        return Request(plan, "do", clause, extra, thought, arguments)
-    if plan.kind == "apply":
-        return _apply_request(draw, plan, tail, arguments)
-    if plan.kind == "get" and draw.chance(0.5):
-        thought = f"The user asks for the {subject}."
-        return Request(
-            plan, "ask", f"the {subject}{tail}", extra, thought, arguments, says_of
-        )
-    thought = f"The user wants to {plan.verb} the {subject}."
-    clause = f"{plan.verb} the {subject}{tail}"
-    return Request(plan, "do", clause, extra, thought, arguments, says_of)
+    clause_tail, extra, others = _options(draw, others)
+    goal, link = plan.goal, ""
+    if main:
+        goal, link, sentence, main = _main(draw, plan, main)
+        extra = sentence + extra
+    placed = {a.parameter.name: a for a in (*others, *([main] if main else ()))}
+    arguments = tuple(placed.get(a.parameter.name, a) for a in arguments)
+    thought = f"The user wants to {goal}."
+    clause = plan.goal + link + clause_tail
+    # A question has no verb; the verb to supply is always the same.
+    if plan.verb == "get" and draw.chance(0.75):
+        clause = clause.removeprefix("get ")
+        return Request(plan, "ask", clause, extra, thought, arguments)
+    return Request(plan, "do", clause, extra, thought, arguments)
+
+
+def _main(draw: Draw, plan: Plan, main: Argument) -> tuple[str, str, str, Argument]:
+    """Place the main value: in the clause, after its noun or not, or behind it.
+
+    Returns:
+        The goal as the request says it, the end of the clause, a sentence to follow,
+        and the argument with the words before its value.
+    """
+    sort = draw.rng.random()
+    if plan.of and (plan.rival or sort < 0.7 or plan.kind == "make"):  # noqa: PLR2004
+        noun = f" {plan.link} the {plan.of}"
+        goal = plan.goal + (noun if plan.kind != "make" else "")
+        return goal, f"{noun} {main.written}", "", main.after(f"the {plan.of}")
+    if plan.of and sort < 0.8 and not main.changed:  # noqa: PLR2004
+        sentence = f" The {plan.of} is {main.written}."
+        return plan.goal, "", sentence, main.after(f"the {plan.of}")
+    words = f"{plan.subject} {plan.link}"
+    return plan.goal, f" {plan.link} {main.written}", "", main.after(words)
 
 
 def _arguments(draw: Draw, plan: Plan, *, plain: bool) -> tuple[Argument, ...]:
@@ -140,41 +154,24 @@ def _arguments(draw: Draw, plan: Plan, *, plain: bool) -> tuple[Argument, ...]:
 def _argument(draw: Draw, plan: Plan, parameter: Parameter, *, plain: bool) -> Argument:
     if plan.kind == "make":
         value = draw.words.adjective()
-        thought = f"`{parameter.name}` is a string: `{value}`."
-        return Argument(parameter, value, value, thought)
+        reading = f"`{parameter.name}` is a string"
+        return Argument(parameter, value, value, reading, f": `{value}`.")
     if parameter.required or draw.chance(0.5):
         return give(draw, parameter, plain=plain)
     return leave_out(parameter)
 
 
-def _apply_request(
-    draw: Draw, plan: Plan, tail: str, arguments: tuple[Argument, ...]
-) -> Request:
-    subject = plan.subject
-    if draw.chance(0.6) or not arguments:
-        thought = f"The user asks for the {subject}."
-        return Request(plan, "ask", f"the {subject}{tail}", "", thought, arguments)
-    written = arguments[0].written
-    verb, clause = draw.pick(
-        ("compute", f"compute the {subject}{tail}"),
-        ("apply", f"apply the {subject} to {written}"),
-        ("use", f"use the {subject} on {written}"),
-    )
-    thought = f"The user wants to {verb} the {subject}."
-    return Request(plan, "do", clause, "", thought, arguments)
-
-
 def _sum_request(draw: Draw, plan: Plan) -> Request:
     first, second = (give(draw, p, plain=True) for p in plan.tool.parameters)
-    arguments = (first, second)
     a, b = first.written, second.written
     words = next(words for _, symbol, words in SUMS if symbol == plan.symbol)
-    thought = f"The user wants to {plan.verb} two numbers."
-    if draw.chance(0.6):
-        clause = draw.pick(f"{a} {plan.symbol} {b}", f"{a} {words} {b}")
-        return Request(plan, "ask", clause, "", thought, arguments)
-    clause = f"{plan.verb} {a} and {b}"
-    return Request(plan, "do", clause, "", thought, arguments)
+    thought = f"The user wants to {plan.goal}."
+    asks = draw.chance(0.6)
+    between = draw.pick(plan.symbol, words) if asks else "and"
+    clause = f"{a} {between} {b}" if asks else f"{plan.verb} {a} and {b}"
+    arguments = (first if asks else first.after(plan.verb), second.after(between))
+    style = "ask" if asks else "do"
+    return Request(plan, style, clause, "", thought, arguments)
 
 
 def _named_request(plan: Plan, arguments: tuple[Argument, ...]) -> Request:
@@ -192,33 +189,30 @@ def _literal(argument: Argument) -> str:
     return json.dumps(argument.value, ensure_ascii=False)
 
 
-def _options(draw: Draw, arguments: list[Argument]) -> tuple[str, str]:
-    """Write labelled arguments: the end of a clause, and further sentences."""
+def _options(draw: Draw, arguments: list[Argument]) -> tuple[str, str, list[Argument]]:
+    """Write labelled arguments.
+
+    Returns:
+        The end of a clause, further sentences, and the arguments with the words before
+        their values.
+    """
     if not arguments:
-        return "", ""
+        return "", "", []
     pairs = [(a.parameter.label, a.written) for a in arguments]
+    placed = [a.after(a.parameter.label) for a in arguments]
     style = draw.rng.randint(0, 4)
-    if style == _AS_CODE and any(argument.changed for argument in arguments):
+    if style == _AS_CODE and any(
+        a.changed or a.written in NUMBER_WORDS for a in arguments
+    ):
         style = 1
     if style == 0:
-        parts = [_with(argument) for argument in arguments]
-        ending = " and ".join(filter(None, [", ".join(parts[:-1]), parts[-1]]))
-        return f" {ending}", ""
+        return f" with {join([f'{k} {v}' for k, v in pairs])}", "", placed
     if style == 1:
-        verb = draw.pick("Set the {} to {}.", "The {} is {}.", "Use {1} as the {0}.")
-        return "", "".join(f" {verb.format(*pair)}" for pair in pairs)
+        return "", "".join(f" The {k} is {v}." for k, v in pairs), placed
     if style == 2:  # noqa: PLR2004
         listed = "; ".join(f"{label}: {written}" for label, written in pairs)
-        return f" ({listed})", ""
+        return f" ({listed})", "", placed
     if style == _AS_CODE:
         named = [f"{a.parameter.name}={_literal(a)}" for a in arguments]
-        return "", f" Use {', '.join(named)}."
-    lines = "".join(f"\n{label}: {written}" for label, written in pairs)
-    return "", lines
-
-
-def _with(argument: Argument) -> str:
-    label = argument.parameter.label
-    if argument.parameter.type == "boolean":
-        return f"with {label}" if argument.value else f"without {label}"
-    return f"with {label} {argument.written}"
+        return "", f" Use {', '.join(named)}.", arguments
+    return "", "".join(f"\n{label}: {written}" for label, written in pairs), placed

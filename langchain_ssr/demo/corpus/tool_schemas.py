@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 from typing import Any, Literal
 
 Type = Literal["string", "integer", "number", "boolean", "array"]
@@ -86,10 +87,15 @@ class Tool:
     parameters: tuple[Parameter, ...] = ()
 
     @property
-    def purpose(self) -> str:
-        """What the reasoning quotes: the description's first line, or else the name."""
-        first, _, _ = self.description.partition("\n")
-        return first.rstrip(".") or self.name.replace("_", " ")
+    def quoted(self) -> str:
+        """What the reasoning quotes, as the chat template writes it.
+
+        From the description on, if there is one, to the name.
+        """
+        name = f'"name": {json.dumps(self.name)}'
+        if not self.description:
+            return name
+        return f"{json.dumps(self.description, ensure_ascii=False)}, {name}"
 
     def schema(self, dialect: Dialect) -> dict[str, Any]:
         """Return the JSON schema of the arguments."""

@@ -33,17 +33,33 @@ class Argument:
         parameter: The parameter.
         value: The value of the argument.
         written: The value as the request writes it.
-        thought: The line of the reasoning that settles it.
+        reading: What the reasoning says before it settles the value.
+        settled: The rest of that line.
         given: Whether the request gives it; if not, the call leaves it out.
         changed: Whether the reasoning changes its mind.
+        words: What the request has before the value, for the reasoning to say before
+            it copies the value; empty if that is the parameter's name.
     """
 
     parameter: Parameter
     value: Any
     written: str
-    thought: str
+    reading: str
+    settled: str = ""
     given: bool = True
     changed: bool = False
+    words: str = ""
+
+    @property
+    def thought(self) -> str:
+        """The line of the reasoning that settles it."""
+        words = f", {self.words}" if self.words else ""
+        return f"{self.reading}{words}{self.settled}"
+
+    def after(self, words: str) -> Argument:
+        """Return the argument with the words before its value in the request."""
+        known = words.removeprefix("the ") == self.parameter.name
+        return dataclasses.replace(self, words="" if known else words)
 
 
 def spell(value: Any) -> str:
@@ -165,7 +181,7 @@ def make_value(draw: Draw, parameter: Parameter) -> Any:
 
 
 def _make_array(draw: Draw, items: str) -> list[Any]:
-    count = draw.rng.randint(2, 4)
+    count = draw.rng.randint(2, 3)
     if items == "integer":
         return [draw.rng.randint(0, 99) for _ in range(count)]
     return list(draw.words.distinct(count, 1))
@@ -193,39 +209,46 @@ def give(draw: Draw, parameter: Parameter, *, plain: bool = False) -> Argument:
     Args:
         draw: The source of choices.
         parameter: What it is for.
-        plain: Leave out the cases in which the reasoning has to change its mind.
+        plain: Leave out the cases in which the value is not just copied.
     """
-    kind = A_TYPE[parameter.type]
-    name = parameter.name
-    if not plain and not parameter.options and draw.chance(0.18):
-        if parameter.type in ("integer", "string") and draw.chance(0.4):
-            return _corrected(draw, parameter)
-        if parameter.type == "string":
-            value = str(draw.rng.randint(10, 9999))
-            thought = f"`{name}`: `{value}`. Wait, it is {kind}: `{spell(value)}`."
-            return Argument(parameter, value, value, thought, changed=True)
-        if parameter.type == "integer":
-            number = make_integer(draw)
-            thought = f'`{name}`: `"{number}"`. Wait, it is {kind}: `{number}`.'
-            written = quote(draw, number)
-            return Argument(parameter, number, written, thought, changed=True)
+    reading = f"`{parameter.name}` is {A_TYPE[parameter.type]}"
+    if not plain and not parameter.options:
+        changed = _changed(draw, parameter, reading)
+        if changed:
+            return changed
     value = make_value(draw, parameter)
-    spelled = spell(value)
+    settled = f": `{spell(value)}`."
     if parameter.options:
         options = ", ".join(f"`{option}`" for option in parameter.options)
-        thought = f"`{name}` is one of {options}: `{spelled}`."
-        written = quote(draw, value) if draw.chance(0.2) else value
-        return Argument(parameter, value, written, thought)
+        reading = f"`{parameter.name}` is one of {options}"
+        return Argument(parameter, value, value, reading, settled)
     written = _write(draw, value)
-    thought = f"`{name}` is {kind}: `{spelled}`."
     small = parameter.type == "integer" and 0 <= value < len(NUMBER_WORDS)
-    if small and draw.chance(0.15):
+    if small and not plain and draw.chance(0.08):
         written = NUMBER_WORDS[value]
-        thought = f"`{name}` is {kind}, {written}: `{spelled}`."
-    return Argument(parameter, value, written, thought)
+        settled = f", {written}{settled}"
+    return Argument(parameter, value, written, reading, settled)
 
 
-def _corrected(draw: Draw, parameter: Parameter) -> Argument:
+def _changed(draw: Draw, parameter: Parameter, reading: str) -> Argument | None:
+    """Draw an argument that is not what it looks like at first, or none."""
+    if parameter.type not in ("integer", "string"):
+        return None
+    if draw.chance(0.16):
+        return _corrected(draw, parameter, reading)
+    if parameter.type == "string" and draw.chance(0.02):
+        value = str(draw.rng.randint(10, 9999))
+        settled = f": `{value}`. Wait, a string has quotes: `{spell(value)}`."
+        return Argument(parameter, value, value, reading, settled, changed=True)
+    if parameter.type == "integer" and draw.chance(0.18):
+        number = make_integer(draw)
+        settled = f': `"{number}"`. Wait, an integer has no quotes: `{number}`.'
+        written = quote(draw, number)
+        return Argument(parameter, number, written, reading, settled, changed=True)
+    return None
+
+
+def _corrected(draw: Draw, parameter: Parameter, reading: str) -> Argument:
     """Draw an argument that the user gives twice: the second one counts."""
     first, second = "", ""
     value: Any = ""
@@ -239,8 +262,8 @@ def _corrected(draw: Draw, parameter: Parameter) -> Argument:
         f"{first} (sorry, {second})",
         f"{first}, I mean {second}",
     )
-    thought = f"`{parameter.name}`: `{first}`. Wait, the user corrects it: `{second}`."
-    return Argument(parameter, value, written, thought, changed=True)
+    settled = f": `{first}`. Wait, the user corrects it: `{second}`."
+    return Argument(parameter, value, written, reading, settled, changed=True)
 
 
 def _write(draw: Draw, value: Any) -> str:

@@ -11,7 +11,6 @@ from langchain_ssr.demo.corpus.tool_plans import Plan, make_plan, other_tools
 from langchain_ssr.demo.corpus.tool_reasoning import (
     NO_TOOL,
     calls_check,
-    choose,
     conclude,
     reason,
 )
@@ -34,7 +33,7 @@ _SMALL_TALK = (
 )
 
 
-_MOST_TOOLS = 5
+_MOST_TOOLS = 4
 
 
 def make_call(draw: Draw) -> Example:
@@ -53,7 +52,7 @@ def make_call(draw: Draw) -> Example:
         if tool.name in known or len(known) < _MOST_TOOLS:
             messages += told
             tools += [] if tool.name in known else [tool]
-    reasoning = reason(requests, tools) if thinking else ""
+    reasoning = reason(requests) if thinking else ""
     messages.append({"role": "user", "content": text})
     messages += _exchange(requests, results, reasoning, thinking=thinking)
     values = [value for result in results for value in result.values]
@@ -100,12 +99,13 @@ def _requests(draw: Draw, *, parallel: bool) -> tuple[list[Request], str]:
 def _declared(draw: Draw, requests: list[Request]) -> list[Tool]:
     """Draw the tools that are declared, in any order."""
     found = {request.plan.tool.name: request.plan.tool for request in requests}
-    room = draw.pick(0, 0, 0, 1, 1, 2, 2, 3, 4)
+    room = draw.pick(0, 1, 1, 1, 1, 2, 2, 3)
     for request in requests:
         asks = request.style == "ask"
-        twins = [tool for tool, _ in request.plan.rivals]
-        others = other_tools(draw, request.plan, room // len(requests), asks=asks)
-        for tool in twins + others:
+        rival = request.plan.rival
+        count = room // len(requests)
+        others = other_tools(draw, request.plan, count, asks=asks)
+        for tool in ([rival] if rival else []) + others:
             if len(found) < _MOST_TOOLS:
                 found.setdefault(tool.name, tool)
     tools = list(found.values())
@@ -150,15 +150,12 @@ def _no_call(draw: Draw, *, thinking: bool) -> Example:
     """Make a message that no declared tool can answer, or that needs none."""
     request = make_request(draw, make_plan(draw))
     asks = request.style == "ask"
-    tools = other_tools(draw, request.plan, draw.rng.randint(1, 4), asks=asks)
+    tools = other_tools(draw, request.plan, draw.rng.randint(2, 4), asks=asks)
     sort = draw.rng.random()
     if sort < 0.5 and request.style != "named":  # noqa: PLR2004
         text = say(draw, request)
-        plan = request.plan
-        wish = "answer that" if asks else f"{plan.verb} the {plan.subject}"
-        wish = "do that" if plan.kind in ("sum", "make", "apply") and not asks else wish
-        answer = f"I have no tool to {wish}."
-        thoughts = "\n".join(choose(request, tools))
+        answer = f"I have no tool to {request.goal}."
+        thoughts = f"{request.thought}\nNo tool says that."
     elif sort < 0.75:  # noqa: PLR2004
         text, answer = draw.rng.choice(_SMALL_TALK)
         thoughts = "The user makes small talk. No tool is needed."
