@@ -10,7 +10,7 @@ from langchain_ssr.demo.corpus.mixture import conversation
 
 @pytest.fixture(scope="module")
 def examples():
-    return [conversation(1, index, "heldout") for index in range(150)]
+    return [conversation(1, index, "heldout") for index in range(300)]
 
 
 class TestHeldOut:
