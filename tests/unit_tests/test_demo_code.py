@@ -10,10 +10,12 @@ import sys
 
 import pytest
 
+from langchain_ssr.demo.corpus.class_reasoning import NOTICED
 from langchain_ssr.demo.corpus.class_source import KINDS, write_source
 from langchain_ssr.demo.corpus.class_spec import ClassSpec, Field, Method
 from langchain_ssr.demo.corpus.class_tests import expected
 from langchain_ssr.demo.corpus.code import make_class, make_defect, make_write_file
+from langchain_ssr.demo.corpus.code_defects import NAMES
 from langchain_ssr.demo.corpus.example import Draw
 from langchain_ssr.demo.corpus.vocabulary import Vocabulary
 from langchain_ssr.demo.grading_code import judge_class, judge_classes, source_of
@@ -22,7 +24,10 @@ from langchain_ssr.demo.grading_code_child import first_failure
 SEEDS = range(200)
 PARTS = ("train", "heldout")
 MAKERS = (make_class, make_write_file)
-WAITS = ("Wait,", "Hold on,", "Hmm, wait,", "One moment:")
+QUOTE = re.compile(
+    r'(Style: |Wait, the request also says )?"(.*?)"'
+    r"(?=$|, no type hints$| `| on `| The )"
+)
 SPEC = ClassSpec(
     name="Budget",
     dataclass=True,
@@ -34,8 +39,8 @@ SPEC = ClassSpec(
     ),
     methods=(
         Method("increase_checked", (0,)),
-        Method("append", (1,)),
-        Method("remove", (1,), "KeyError"),
+        Method("append", (1,), "add_river"),
+        Method("remove", (1,)),
     ),
 )
 SOURCE = write_source(SPEC)
@@ -60,6 +65,10 @@ def answer_of(example):
 def reasoning_of(example):
     message = next(m for m in example.messages if m["role"] == "assistant")
     return message.get("reasoning_content")
+
+
+def decided(text):
+    return [line for line in text.splitlines() if re.match(r"- |\d+\. ", line)]
 
 
 @pytest.fixture(scope="module")
@@ -91,11 +100,47 @@ def test_reasoning_ends_with_the_decisions(examples):
 
 def test_about_half_change_their_mind_and_few_do_not_think(examples):
     found = [text for text in map(reasoning_of, examples) if text]
-    changed = [text for text in found if any(wait in text for wait in WAITS)]
+    changed = [text for text in found if NOTICED in text]
     assert 0.4 < len(changed) / len(found) < 0.6
     assert 0.01 < 1 - len(found) / len(examples) < 0.14
-    early = [t for t in changed if min(t.find(w) % 10**6 for w in WAITS) < len(t) / 3]
-    assert 0.1 < len(early) / len(changed) < 0.9
+    twice = [text for text in changed if text.count(NOTICED) > 1]
+    assert 0.1 < len(twice) / len(changed) < 0.4
+    assert all(text.count(NOTICED) <= 2 for text in found)
+
+
+def test_a_change_is_noticed_after_the_walk_and_decides_one_line_again(examples):
+    for example in examples:
+        plan, _, closing = (reasoning_of(example) or "").partition("Final decisions:\n")
+        walk, *changes = plan.strip().split(NOTICED)
+        lines = decided(walk)
+        assert len(lines) == len(decided(closing))
+        for change in changes:
+            (line,) = decided(change)
+            number = line.split()[0]
+            (place,) = [i for i, old in enumerate(lines) if old.split()[0] == number]
+            assert lines[place] != line
+            lines[place] = line
+        assert lines == decided(closing)
+
+
+def test_the_reasoning_quotes_the_request_word_by_word_and_in_its_order(examples):
+    for example in examples:
+        plan, _, closing = (reasoning_of(example) or "").partition("Final decisions:\n")
+        request = next(m["content"] for m in example.messages if m["role"] == "user")
+        end = quotes = 0
+        style = ""
+        for line in plan.splitlines():
+            quote = QUOTE.match(line)
+            if not quote:
+                continue
+            if quote[1] == "Style: ":
+                style = quote[2]
+                continue
+            quotes += 1
+            assert quote[2] in request[end:]
+            end = request.index(quote[2], end) + len(quote[2])
+        assert style in request
+        assert quotes >= sum("(" in line for line in decided(closing))
 
 
 def test_what_is_noticed_late_is_decided_otherwise_before():
@@ -103,8 +148,8 @@ def test_what_is_noticed_late_is_decided_otherwise_before():
         example = make(make_class, seed, "train")
         text = reasoning_of(example) or ""
         plan, _, closing = text.partition("Final decisions:\n")
-        first = [line for line in plan.splitlines() if re.match(r"- |\d+\. ", line)]
-        if any(wait in plan for wait in WAITS):
+        first = decided(plan)
+        if NOTICED in plan:
             assert first != closing.splitlines()
         else:
             assert "\n".join(first) == closing
@@ -168,9 +213,36 @@ def test_every_kind_of_method_is_drawn_and_requests_differ(examples):
     assert len(requests) == len(examples)
     sources = "".join(answer_of(example)[0] for example in examples)
     for kind in KINDS.values():
-        body = re.escape(kind.body[-1])
-        pattern = re.sub(r"<\w+>", ".+", body)
+        body = re.escape(" ".join(kind.body))
+        pattern = re.sub(r"<\w+>", ".+", body).replace(r"\ ", r"\s+")
         assert re.search(pattern, sources), kind.text
+
+
+def first_words(ask):
+    """Return what stands before the first name."""
+    return re.split(r" a <|<|`", ask)[0].split(",")[0].strip()
+
+
+def test_the_first_words_tell_the_kinds_apart():
+    """Except a kind from itself with a check."""
+    seen = {}
+    for key, kind in KINDS.items():
+        for ask in kind.asks:
+            seen.setdefault(first_words(ask), set()).add(key.removesuffix("_checked"))
+    assert all(len(keys) == 1 for keys in seen.values()), seen
+
+
+def test_most_names_are_given(examples):
+    """A name of the model's own is the kind's verb and the field's name."""
+    own = 0
+    for example in examples:
+        request = next(m["content"] for m in example.messages if m["role"] == "user")
+        plan = (reasoning_of(example) or "").partition(NOTICED)[0]
+        names = [
+            found[1] for found in re.finditer(r"^\d+\. `(\w+)\(", plan, re.MULTILINE)
+        ]
+        own += bool(names) and not all(name in request for name in names)
+    assert 0.1 < own / len(examples) < 0.3
 
 
 def test_defects():
@@ -185,8 +257,19 @@ def test_defects():
         assert failure in defect.failure
         assert failure in defect.reasoning_fix
         assert defect.reasoning.endswith(lines)
-        assert defect.reasoning_fix.endswith(lines)
-    assert names == {"default", "check", "operator"}
+        assert defect.reasoning_fix.endswith("\n".join(defect.fix))
+        quote = re.search(r'The request says "(.*)"', defect.reasoning_fix)
+        assert quote[1] in defect.request
+        for line in defect.fix:
+            what, code = line.removesuffix("`").split(": `", 1)
+            # Another method may have the same line, rightly.
+            more = {"wrong": -1, "right": 1, "missing": 1, "after": 0}[what]
+            broken, fixed = (
+                text.count(f"    {code}\n") for text in (defect.broken, defect.fixed)
+            )
+            assert fixed == broken + more
+            assert max(broken, fixed) > 0
+    assert names == set(NAMES)
     assert judge_class(defect.broken, wanted) == failure
     assert judge_class(defect.fixed, wanted) is None
 

@@ -42,15 +42,21 @@ class _Loop:
         self.messages: list[dict[str, Any]] = []
         self.checks: list[Check] = []
 
-    def write(self, code: str, thoughts: str, *, learned: bool = True) -> None:
-        """Write the file; the reasoning is that of the code."""
+    def write(
+        self,
+        code: str,
+        thoughts: str,
+        decided: tuple[str, ...],
+        *,
+        learned: bool = True,
+    ) -> None:
+        """Write the file; the reasoning is that of the code, with its decisions."""
         tool, path = self._kit.write, self._defect.path
         where = next(p.name for p in tool.parameters if p.name in _PATH)
         content = next(p.name for p in tool.parameters if p.name != where)
         values = {where: path, content: code}
         arguments = {p.name: values[p.name] for p in tool.parameters}
         lines = [f"tool: `{tool.name}`", decision(where, path)]
-        decisions = [*(self._defect.check.decisions if learned else ()), *lines]
         self._call(tool, arguments, _and_decide(thoughts, tool, lines))
         if learned:
             check = self._defect.check
@@ -60,7 +66,7 @@ class _Loop:
                 "code_key": content,
                 "code": {"kind": check.kind, "expected": check.expected},
             }
-            self.checks.append(Check("write", expected, tuple(decisions)))
+            self.checks.append(Check("write", expected, (*decided, *lines)))
         self._result(
             self._draw.pick(
                 f"Wrote {path}.", f"Saved {path}", f'{{"written": "{path}"}}', "OK"
@@ -129,21 +135,21 @@ def make_agent_loop(draw: Draw) -> Example:
     loop = _Loop(draw, kit, defect)
     path = defect.path
     run_first = f"`{path}` is written. Now I run the tests."
-    request = defect.request.rstrip()
+    request, decided = defect.request.rstrip(), defect.check.decisions
     sort = draw.rng.random()
     if sort < 0.5:  # noqa: PLR2004
         kind = "loop_right"
-        loop.write(defect.fixed, defect.reasoning)
+        loop.write(defect.fixed, defect.reasoning, decided)
     elif sort < 0.8:  # noqa: PLR2004
         kind = "loop_mended"
-        loop.write(defect.broken, defect.reasoning, learned=False)
+        loop.write(defect.broken, defect.reasoning, decided, learned=False)
         loop.run(defect.failure, run_first)
-        loop.write(defect.fixed, defect.reasoning_fix)
+        loop.write(defect.fixed, defect.reasoning_fix, defect.fix)
     else:
         kind = "loop_repair"
         loop.run(defect.failure, "The user says that it fails. I run the tests.")
         loop.read(defect.broken, f"The tests fail: {defect.failure}\nI read the file.")
-        loop.write(defect.fixed, defect.reasoning_fix)
+        loop.write(defect.fixed, defect.reasoning_fix, defect.fix)
     loop.run(_passed(draw), run_first)
     done = "mended" if kind == "loop_repair" else "written"
     answer = draw.pick(

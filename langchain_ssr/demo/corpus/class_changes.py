@@ -1,15 +1,20 @@
-"""Changes of mind: what a request says at its end and the reasoning overlooks first.
+"""Changes of mind: what a request says at its end and the reasoning notices last.
 
-A change is determined by the request, so the final decision can be judged.
+A change is determined by the request, so the final decision can be judged. It begins
+with a cue and changes one decision: a tiny model learns to copy it, not to search.
 """
 
 from __future__ import annotations
 
+import dataclasses
+
 from langchain_ssr.demo.corpus.class_change import Change
 from langchain_ssr.demo.corpus.class_change_kinds import MAKERS
-from langchain_ssr.demo.corpus.class_source import method_name
+from langchain_ssr.demo.corpus.class_source import decisions, method_name
 from langchain_ssr.demo.corpus.class_spec import ClassSpec
 from langchain_ssr.demo.corpus.example import Draw
+
+_CUES = ("One more thing: ", "Oh, and ", "Before I forget: ", "P.S. ", "Correction: ")
 
 
 def draw_changes(
@@ -23,10 +28,11 @@ def draw_changes(
         count: How many changes at most.
 
     Returns:
-        The class as it is planned first, and the changes.
+        The class as it is planned first, and the changes in the order of the request.
     """
     makers = list(MAKERS)
     draw.rng.shuffle(makers)
+    cues = draw.rng.sample(_CUES, len(_CUES))
     changes: list[Change] = []
     taken: set[int] = set()
     for make in makers:
@@ -39,14 +45,24 @@ def draw_changes(
             continue
         spec = change.before
         taken |= change.keys
-        changes.append(change)
+        tail = cues[len(changes)] + change.tail
+        changes.append(dataclasses.replace(change, tail=tail))
     return spec, changes
 
 
+def changed_lines(old: ClassSpec, new: ClassSpec) -> list[str]:
+    """Return the decisions that a change makes differ."""
+    known = set(decisions(old))
+    return [line for line in decisions(new) if line not in known]
+
+
 def _is_sound(spec: ClassSpec, changes: list[Change]) -> bool:
-    """Say whether all names of the class after all changes differ."""
+    """Say whether each change makes one line differ and all names still differ."""
     for change in changes:
-        spec = change.apply(spec)
+        new = change.apply(spec)
+        if len(changed_lines(spec, new)) != 1:
+            return False
+        spec = new
     names = [field.name for field in spec.fields]
     names += [method_name(spec, method) for method in spec.methods]
     return len(set(names)) == len(names)

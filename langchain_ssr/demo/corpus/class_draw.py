@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 
+from langchain_ssr.demo.corpus.class_kinds import fill, slots
+from langchain_ssr.demo.corpus.class_kinds_whole import PAIR_KINDS, WHOLE_KINDS
 from langchain_ssr.demo.corpus.class_source import KINDS, method_name, signature
 from langchain_ssr.demo.corpus.class_spec import (
     CONTAINERS,
     DICTS,
     LISTS,
     RESERVED,
-    SETS,
     ClassSpec,
     Field,
     Method,
@@ -21,14 +22,13 @@ _SUFFIXES = {
     "list[str]": ("names", "list", "labels", "log"),
     "list[int]": ("scores", "numbers", "points"),
     "list[float]": ("sizes", "weights", "lengths"),
-    "set[str]": ("set", "codes", "group"),
-    "set[int]": ("ids", "slots"),
     "dict[str, int]": ("counts", "votes", "totals"),
     "dict[str, float]": ("prices", "rates", "costs"),
 }
-_WHOLE = ("to_dict", "from_dict", "repr", "eq")
-_LOOKUPS = ("remove", "delete", "get_checked", "last", "largest", "top")
-_PAIRS = ("describe", "label", "str")
+_WHOLE = 0.25
+"""How often a method on all fields may be drawn, which is then likely."""
+_NONSENSE = 0.08
+"""Of the names that a user gives: they say nothing about the method."""
 
 
 def identifiers(draw: Draw, count: int) -> list[str]:
@@ -55,13 +55,10 @@ def draw_default(draw: Draw, type_: str) -> str:
 
 
 def draw_type(draw: Draw) -> str:
-    """Draw a field's type; lists, sets and dicts have more methods and come often."""
-    group = draw.pick(("int",), ("float",), ("str",), ("bool",), LISTS, LISTS, SETS)
-    if draw.chance(0.2):
-        group = DICTS
-    if draw.chance(0.2):
-        group = ("int",)
-    return draw.pick(*group)
+    """Draw a field's type; lists and dicts have more methods and come often."""
+    ones = (("int",), ("int",), ("float",), ("str",), ("bool",))
+    group = draw.pick(*ones, LISTS, LISTS, LISTS, DICTS, DICTS)
+    return str(draw.pick(*group))
 
 
 def draw_field(draw: Draw, key: int, stem: str, type_: str | None = None) -> Field:
@@ -83,8 +80,8 @@ def draw_field(draw: Draw, key: int, stem: str, type_: str | None = None) -> Fie
     return Field(key, name, stem, type_, default)
 
 
-def _candidates(spec: ClassSpec) -> list[Method]:
-    """Return all methods that the fields allow, without the checked variants."""
+def _candidates(draw: Draw, spec: ClassSpec) -> list[Method]:
+    """Return all methods that the fields allow."""
     found = [
         Method(key, (field.key,))
         for field in spec.fields
@@ -94,10 +91,8 @@ def _candidates(spec: ClassSpec) -> list[Method]:
     ]
     scalars = [field.key for field in spec.fields if field.type in {"int", "str"}]
     if len(scalars) > 1:
-        found += [Method(key, (scalars[0], scalars[1])) for key in _PAIRS]
-    # A dataclass has `__repr__` and `__eq__` already.
-    found += [Method(key, ()) for key in _WHOLE[: 2 if spec.dataclass else 4]]
-    return found
+        found += [Method(key, (scalars[0], scalars[1])) for key in PAIR_KINDS]
+    return found + [Method(key, ()) for key in WHOLE_KINDS if draw.chance(_WHOLE)]
 
 
 def _base(kind: str) -> str:
@@ -115,7 +110,7 @@ def draw_methods(draw: Draw, spec: ClassSpec, count: int) -> ClassSpec:
     Returns:
         The class with its methods.
     """
-    candidates = _candidates(spec)
+    candidates = _candidates(draw, spec)
     draw.rng.shuffle(candidates)
     used: dict[tuple[int, ...], int] = {}
     chosen: list[Method] = []
@@ -127,9 +122,6 @@ def draw_methods(draw: Draw, spec: ClassSpec, count: int) -> ClassSpec:
         name = method_name(spec, method)
         if name in names or (_base(method.kind) in kinds and draw.chance(0.7)):
             continue
-        if method.kind in _LOOKUPS:
-            error = draw.pick("ValueError", "KeyError", "LookupError")
-            method = dataclasses.replace(method, error=error)
         chosen.append(method)
         names.add(name)
         kinds.add(_base(method.kind))
@@ -139,13 +131,25 @@ def draw_methods(draw: Draw, spec: ClassSpec, count: int) -> ClassSpec:
     return dataclasses.replace(spec, methods=tuple(chosen))
 
 
-def draw_spec(draw: Draw, fields: int, methods: int) -> ClassSpec:
+def _name_methods(draw: Draw, spec: ClassSpec) -> ClassSpec:
+    """Give each method the name that the user asks for."""
+    for index, method in enumerate(spec.methods):
+        new = fill(draw.pick(*KINDS[method.kind].names), slots(spec, method))
+        if draw.chance(_NONSENSE):
+            new = identifiers(draw, 1)[0]
+        name = new if is_free(spec, new) else method_name(spec, method)
+        spec = spec.with_method(index, name=name)
+    return spec
+
+
+def draw_spec(draw: Draw, fields: int, methods: int, *, named: bool) -> ClassSpec:
     """Draw a class.
 
     Args:
         draw: The choices.
         fields: How many fields.
         methods: How many methods at most.
+        named: Whether the user names the methods.
 
     Returns:
         The class; fields without default come first.
@@ -165,12 +169,7 @@ def draw_spec(draw: Draw, fields: int, methods: int) -> ClassSpec:
         methods=(),
     )
     spec = draw_methods(draw, spec, methods)
-    for index, method in enumerate(spec.methods):
-        if draw.chance(0.12) and not KINDS[method.kind].name.startswith("__"):
-            new = identifiers(draw, 1)[0]
-            if is_free(spec, new):
-                spec = spec.with_method(index, name=new)
-    return spec
+    return _name_methods(draw, spec) if named else spec
 
 
 def class_name(draw: Draw) -> str:

@@ -46,13 +46,8 @@ class Case:
 
     def gives(self, expression: str, value: Any) -> Test:
         """Expect a value; `M` stands for `c.<method>` and `F` for the field."""
-        field = f"sorted(c.{self.f})" if isinstance(self.v, set) else f"c.{self.f}"
-        if isinstance(value, set):
-            value = sorted(value)
-        return [
-            expression.replace("M(", f"c.{self.m}(").replace("; F", f"; {field}"),
-            repr(value),
-        ]
+        called = expression.replace("M(", f"c.{self.m}(")
+        return [called.replace("; F", f"; c.{self.f}"), repr(value)]
 
     def fails(self, expression: str) -> Test:
         """Expect the method's error."""
@@ -65,29 +60,30 @@ class Kind:
 
     Attributes:
         types: The field types that it works on; empty if it works on no single field.
-        name: Its name unless the user asks for another one.
+        name: Its name if the user gives none.
+        names: Other names that a user may give it.
         params: Names and types of its parameters.
         returns: The type that it returns.
         text: What it does, as one sentence.
         body: Its lines.
-        asks: How a user may ask for it, each to be read after "to".
-        hint: A thought that leads to the body.
+        asks: How a user may ask for it, each to be read after "to". The first words
+            differ from those of all other kinds, for a tiny model to tell them apart.
         tests: Makes the tests of one method of this kind.
-        checked: The kind that does the same after one more check.
-        as_set: The kind that does the same if the list becomes a set.
+        error: What it raises if its check fails; empty if it has none.
+        checked: The kind that does the same after a check.
     """
 
     types: tuple[str, ...]
     name: str
+    names: tuple[str, ...]
     params: tuple[tuple[str, str], ...]
     returns: str
     text: str
     body: tuple[str, ...]
     asks: tuple[str, ...]
-    hint: str
     tests: Callable[[Case], list[Test]]
+    error: str = ""
     checked: str = ""
-    as_set: str = ""
 
 
 def slots(spec: ClassSpec, method: Method) -> dict[str, str]:
@@ -104,13 +100,13 @@ def slots(spec: ClassSpec, method: Method) -> dict[str, str]:
         return _whole_slots(spec)
     field = spec.field(method.keys[0])
     filled = {
-        "err": method.error,
         "f": field.name,
         "s": field.stem,
         "t": field.type,
         "e": field.element,
+        # A dict is asked for its keys, whatever its values are.
+        "k": "str" if field.base == "dict" else field.element,
         "d": field.default or "",
-        "zero": "0.0" if field.element == "float" else "0",
     }
     if len(method.keys) > 1:
         filled["g"] = spec.field(method.keys[1]).name
@@ -123,8 +119,6 @@ def _whole_slots(spec: ClassSpec) -> dict[str, str]:
         "C": spec.name,
         "items": ", ".join(f'"{name}": self.{name}' for name in names),
         "args": ", ".join(f'data["{name}"]' for name in names),
-        "pairs": ", ".join(f"{name}={{self.{name}!r}}" for name in names),
-        "same": " and ".join(f"self.{name} == other.{name}" for name in names),
     }
 
 

@@ -8,35 +8,17 @@ PAIR_KINDS = {
     "describe": Kind(
         types=(),
         name="describe",
+        names=("describe", "label", "summary"),
         params=(),
         returns="str",
         text="Return `<f>` and `<g>` with `: ` between them.",
         body=('return f"{self.<f>}: {self.<g>}"',),
-        asks=("return a text with `<f>`, a colon, a space and `<g>`",),
-        hint="an f-string puts both into one text",
+        asks=(
+            "describe the object by `<f>`, a colon, a space and `<g>`",
+            "show `<f>`, a colon, a space and `<g>`",
+            "format a text with `<f>`, a colon, a space and `<g>`",
+        ),
         tests=lambda c: [c.gives("M()", f"{c.v}: {c.x}")],
-    ),
-    "label": Kind(
-        types=(),
-        name="label",
-        params=(),
-        returns="str",
-        text="Return `<f>`, then `<g>` in brackets.",
-        body=('return f"{self.<f>} ({self.<g>})"',),
-        asks=("return a text with `<f>` and then `<g>` in brackets",),
-        hint="an f-string puts both into one text",
-        tests=lambda c: [c.gives("M()", f"{c.v} ({c.x})")],
-    ),
-    "str": Kind(
-        types=(),
-        name="__str__",
-        params=(),
-        returns="str",
-        text="Return `<f>` and `<g>` with ` / ` between them for `str()`.",
-        body=('return f"{self.<f>} / {self.<g>}"',),
-        asks=("make `str()` give `<f>` and `<g>` with ` / ` between them",),
-        hint="`str()` calls `__str__`",
-        tests=lambda c: [c.gives("str(c)", f"{c.v} / {c.x}")],
     ),
 }
 
@@ -44,12 +26,16 @@ WHOLE_KINDS = {
     "to_dict": Kind(
         types=(),
         name="to_dict",
+        names=("to_dict", "as_dict", "export"),
         params=(),
         returns="dict",
         text="Return a dict of all fields.",
         body=("return {<items>}",),
-        asks=("return all fields as a dict", "turn the fields into a dict"),
-        hint="every field gets a key with its name",
+        asks=(
+            "turn all fields into a dict",
+            "convert all fields to a dict",
+            "export all fields as a dict",
+        ),
         tests=lambda c: [
             c.gives("list(M())", list(c.values)),
             *(c.gives(f"M()[{f!r}] == c.{f}", value=True) for f in c.values),
@@ -58,6 +44,7 @@ WHOLE_KINDS = {
     "from_dict": Kind(
         types=(),
         name="from_dict",
+        names=("from_dict", "build", "load"),
         params=(("data", "dict"),),
         returns='"<C>"',
         text="Class method: build an instance from a dict of all fields.",
@@ -65,52 +52,11 @@ WHOLE_KINDS = {
         asks=(
             "build an instance from a dict, as a class method",
             "make an instance from a dict of all fields (class method)",
+            "create an instance from a dict, as a class method",
         ),
-        hint="a class method gets `cls` and passes the entries in order",
         tests=lambda c: [
             c.gives(f"d = {c.cls}.{c.m}({c.values!r}); d.{f} == {v!r}", value=True)
             for f, v in c.values.items()
-        ],
-    ),
-    "repr": Kind(
-        types=(),
-        name="__repr__",
-        params=(),
-        returns="str",
-        text="Return the class name with all fields.",
-        body=('return f"<C>(<pairs>)"',),
-        asks=("make `repr()` show the class name and all fields, as in its call",),
-        hint="`!r` shows each value as Python writes it",
-        tests=lambda c: [
-            c.gives(
-                "repr(c)",
-                f"{c.cls}({', '.join(f'{f}={v!r}' for f, v in c.values.items())})",
-            )
-        ],
-    ),
-    "eq": Kind(
-        types=(),
-        name="__eq__",
-        params=(("other", "object"),),
-        returns="bool",
-        text="Compare all fields.",
-        body=(
-            "if not isinstance(other, <C>):",
-            "    return NotImplemented",
-            "return <same>",
-        ),
-        asks=("make `==` compare all fields",),
-        hint="an object of another class is not comparable",
-        tests=lambda c: [
-            c.gives("import copy; c == copy.deepcopy(c)", value=True),
-            c.gives("c == 1", value=False),
-            *(
-                c.gives(
-                    f"import copy; d = copy.deepcopy(c); d.{f} = None; c == d",
-                    value=False,
-                )
-                for f in c.values
-            ),
         ],
     ),
 }

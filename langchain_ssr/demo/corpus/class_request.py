@@ -49,8 +49,6 @@ _WORDS = {
     "list[str]": "a list of texts",
     "list[int]": "a list of whole numbers",
     "list[float]": "a list of decimal numbers",
-    "set[str]": "a set of texts",
-    "set[int]": "a set of whole numbers",
     "dict[str, int]": "a dict from texts to whole numbers",
     "dict[str, float]": "a dict from texts to decimal numbers",
 }
@@ -82,15 +80,34 @@ class Wish:
 
     Attributes:
         tails: The sentences at its end.
-        named: Whether it gives the names of all methods.
         silent_style: Whether it leaves the style to the tails.
         path: The file to write, if any.
     """
 
     tails: tuple[str, ...] = ()
-    named: bool = True
     silent_style: bool = False
     path: str = ""
+
+
+@dataclasses.dataclass(frozen=True)
+class Request:
+    """What the user says, and its parts word by word, for the reasoning to quote.
+
+    Attributes:
+        text: All of it.
+        style: Its words about the style; empty if it has none.
+        fields: Its words about each field.
+        plain: Whether they are the decision already, as in `seat: int = 0`.
+        methods: Its words about each method.
+        tails: The sentences at its end.
+    """
+
+    text: str
+    style: str
+    fields: tuple[str, ...]
+    plain: bool
+    methods: tuple[str, ...]
+    tails: tuple[str, ...]
 
 
 def _join(items: list[str], joint: str) -> str:
@@ -123,13 +140,16 @@ def _field(form: tuple[str, str, str], field: Field) -> str:
     return fill(template, filled)
 
 
-def _method(
-    draw: Draw, spec: ClassSpec, method: Method, forms: tuple[str, str], wish: Wish
-) -> str:
+def _method(draw: Draw, spec: ClassSpec, method: Method, forms: tuple[str, str]) -> str:
     named, nameless = forms
-    ask = draw.pick(*KINDS[method.kind].asks)
-    filled = slots(spec, method)
-    form = named if wish.named or method.name else nameless
+    kind, filled = KINDS[method.kind], slots(spec, method)
+    asks = kind.asks
+    if not method.name:
+        # The name that the model has to find is then close to what the user says.
+        verb = kind.name.split("_")[0]
+        asks = tuple(ask for ask in asks if ask.startswith(verb)) or asks
+    ask = draw.pick(*asks)
+    form = named if method.name else nameless
     values = {"m": method_name(spec, method), "a": fill(ask, filled)}
     return fill(form, values)
 
@@ -157,7 +177,7 @@ def _style(draw: Draw, spec: ClassSpec) -> list[str]:
     return found
 
 
-def write_request(draw: Draw, spec: ClassSpec, wish: Wish) -> str:
+def write_request(draw: Draw, spec: ClassSpec, wish: Wish) -> Request:
     """Write what the user says.
 
     Args:
@@ -166,7 +186,7 @@ def write_request(draw: Draw, spec: ClassSpec, wish: Wish) -> str:
         wish: What it says besides.
 
     Returns:
-        The user's message.
+        The user's message and its parts.
     """
     opening = draw.pick(*(_PATH_OPENINGS if wish.path else _OPENINGS))
     parts = [fill(opening, {"C": spec.name, "P": wish.path})]
@@ -174,11 +194,11 @@ def write_request(draw: Draw, spec: ClassSpec, wish: Wish) -> str:
     style_first = draw.chance(0.4)
     if style and style_first:
         parts[0] += f" {style}"
-    form = _FIELD_FORMS[draw.pick(*_FIELD_FORMS)]
-    fields = [_field(form, field) for field in spec.fields]
+    form = draw.pick(*_FIELD_FORMS)
+    fields = [_field(_FIELD_FORMS[form], field) for field in spec.fields]
     parts.append(_listed(draw, draw.pick(*_FIELD_HEADS), fields))
     forms = (draw.pick(*_NAMED_FORMS), draw.pick(*_NAMELESS_FORMS))
-    methods = [_method(draw, spec, method, forms, wish) for method in spec.methods]
+    methods = [_method(draw, spec, method, forms) for method in spec.methods]
     parts.append(_listed(draw, draw.pick(*_METHOD_HEADS), methods))
     if style and not style_first:
         parts.append(style)
@@ -188,4 +208,13 @@ def write_request(draw: Draw, spec: ClassSpec, wish: Wish) -> str:
         parts
     )
     # Some users do not mark names.
-    return text if draw.chance(0.75) else text.replace("`", "")
+    mark = "`" if draw.chance(0.75) else ""
+
+    def said(words: list[str]) -> tuple[str, ...]:
+        return tuple(text.replace("`", mark) for text in words)
+
+    text, style = said([text, style])
+    plain = form == "colon"
+    return Request(
+        text, style, said(fields), plain, said(methods), said(list(wish.tails))
+    )

@@ -5,28 +5,28 @@ from __future__ import annotations
 from langchain_ssr.demo.corpus.class_kinds import fill, slots
 from langchain_ssr.demo.corpus.class_kinds_containers import (
     ANY_CONTAINER_KINDS,
-    LIST_AND_SET_KINDS,
+    LIST_KINDS,
 )
 from langchain_ssr.demo.corpus.class_kinds_dicts import DICT_KINDS
 from langchain_ssr.demo.corpus.class_kinds_scalars import (
     NUMBER_KINDS,
-    TEXT_AND_FLAG_KINDS,
+    SCALAR_KINDS,
 )
 from langchain_ssr.demo.corpus.class_kinds_whole import PAIR_KINDS, WHOLE_KINDS
 from langchain_ssr.demo.corpus.class_spec import ClassSpec, Field, Method
 
 KINDS = {
-    **LIST_AND_SET_KINDS,
+    **LIST_KINDS,
     **DICT_KINDS,
     **ANY_CONTAINER_KINDS,
     **NUMBER_KINDS,
-    **TEXT_AND_FLAG_KINDS,
+    **SCALAR_KINDS,
     **PAIR_KINDS,
     **WHOLE_KINDS,
 }
 """All kinds of methods by their keys."""
 
-_EMPTY = {"list": "[]", "set": "set()", "dict": "{}"}
+_EMPTY = {"list": "[]", "dict": "{}"}
 
 
 def method_name(spec: ClassSpec, method: Method) -> str:
@@ -39,11 +39,7 @@ def signature(spec: ClassSpec, method: Method) -> str:
     kind, filled = KINDS[method.kind], slots(spec, method)
     params = ["cls" if method.kind == "from_dict" else "self"]
     for name, type_ in kind.params:
-        # A dict is asked for its keys, whatever its values are.
-        shown = "str" if filled.get("t", "").startswith("dict") else fill(type_, filled)
-        if name != "<s>":
-            shown = fill(type_, filled)
-        params.append(f"{fill(name, filled)}: {shown}" if spec.hints else name)
+        params.append(f"{name}: {type_}" if spec.hints else name)
     head = f"{method_name(spec, method)}({fill(', '.join(params), filled)})"
     return f"{head} -> {fill(kind.returns, filled)}" if spec.hints else head
 

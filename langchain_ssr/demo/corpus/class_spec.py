@@ -11,14 +11,14 @@ import dataclasses
 import keyword
 
 NUMBERS = ("int", "float")
-LISTS = ("list[str]", "list[int]", "list[float]")
-SETS = ("set[str]", "set[int]")
+NUMERIC_LISTS = ("list[int]", "list[float]")
+LISTS = ("list[str]", *NUMERIC_LISTS)
 DICTS = ("dict[str, int]", "dict[str, float]")
-CONTAINERS = LISTS + SETS + DICTS
+CONTAINERS = LISTS + DICTS
 SCALARS = (*NUMBERS, "str", "bool")
 
 _USED_IN_SOURCES = {"self", "cls", "data", "other", "field", "dataclass", "amount"}
-_USED_IN_SOURCES |= {"value", "factor"}
+_USED_IN_SOURCES |= {"value"}
 RESERVED = frozenset(
     {*keyword.kwlist, *dir(builtins), *_USED_IN_SOURCES, "c", "property"}
 )
@@ -73,15 +73,13 @@ class Method:
     """One method.
 
     Attributes:
-        kind: Its key in `class_methods.KINDS`.
+        kind: Its key in `class_source.KINDS`.
         keys: The fields that it works on; empty for one that works on all.
-        error: What it raises if its check fails.
         name: A name that the user asked for; empty if the name follows from the kind.
     """
 
     kind: str
     keys: tuple[int, ...]
-    error: str = "ValueError"
     name: str = ""
 
 

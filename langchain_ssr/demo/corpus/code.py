@@ -28,15 +28,16 @@ __all__ = [
 
 # Characters; the tokenizer makes about 45 tokens of 100.
 _SOURCE = (560, 1500)
-_FILE_SOURCE = (740, 1400)
-_REASONING = (750, 1800)
+_FILE_SOURCE = (600, 1400)
+_REASONING = (750, 1900)
 _TOTAL = 3500
 _FILE_TOTAL = 3100
 # How many fields and methods, as often as they are here.
-_COUNTS = ((2, 2, 3, 3, 4, 5), (2, 3, 3, 4))
-_FILE_COUNTS = ((2, 3, 3, 4, 4, 5), (3, 3, 4, 4))
+_COUNTS = ((2, 3, 3, 3, 4), (2, 3, 3, 3, 4))
+_FILE_COUNTS = ((2, 3, 3, 3, 4), (3, 3, 3, 4))
 _WITHOUT_THINKING = 0.04
 _CHANGES_MIND = 0.54
+_NAMED = 0.8
 _SYSTEMS = (
     "You are a helpful programmer.",
     "You write clean Python.",
@@ -101,22 +102,22 @@ def draw_task(draw: Draw, thinks: bool, path: str = "") -> Task:
     total = _FILE_TOTAL if path else _TOTAL
     fields, methods = _FILE_COUNTS if path else _COUNTS
     count = draw.pick(1, 1, 1, 2) if thinks and draw.chance(_CHANGES_MIND) else 0
+    named = draw.chance(_NAMED)
     while True:
-        spec = draw_spec(draw, draw.pick(*fields), draw.pick(*methods))
+        spec = draw_spec(draw, draw.pick(*fields), draw.pick(*methods), named=named)
         if not low <= len(write_source(spec)) <= high:
             continue
         spec, changes = draw_changes(draw, spec, count)
         if len(changes) != count:
             continue
         style = any(STYLE in change.keys for change in changes)
-        tails = [change.tail for change in changes if change.tail]
-        wish = Wish(tuple(tails), bool(changes) or draw.chance(0.7), style, path)
+        wish = Wish(tuple(change.tail for change in changes), style, path)
         request = write_request(draw, spec, wish)
-        reasoning, final = write_reasoning(draw, spec, changes, wish)
+        reasoning, final = write_reasoning(spec, changes, request)
         written = len(write_source(final))
         fits = low <= written <= high and _fits(reasoning)
-        if fits and len(request) + len(reasoning) + written <= total:
-            return Task(request, reasoning, final, tuple(changes))
+        if fits and len(request.text) + len(reasoning) + written <= total:
+            return Task(request.text, reasoning, final, tuple(changes))
 
 
 def _opening(draw: Draw, request: str) -> list[dict[str, Any]]:
@@ -209,10 +210,7 @@ def make_write_file(draw: Draw) -> Example:
     }
     if thinks:
         calls["reasoning_content"] = "\n".join([task.reasoning, *lines])
-        reply["reasoning_content"] = draw.pick(
-            f"The file `{path}` is written. I tell the user.",
-            f"That worked: `{path}` is there. A short answer is enough.",
-        )
+        reply["reasoning_content"] = f"The file `{path}` is written. I tell the user."
     return Example(
         skill="code",
         kind="write_file",
