@@ -85,7 +85,7 @@ def _snake(draw: Draw, table: Table, taken: frozenset[str]) -> Change | None:
 
 
 def _root(draw: Draw, table: Table, taken: frozenset[str]) -> Change | None:
-    key = draw_key(draw, "text", [*table.keys, *taken])
+    key = draw_key(draw, "name", [*table.keys, *taken])
     sentence = draw.pick(
         f"put the rows under the key `{key}`",
         f"wrap the list in an object with the key `{key}`",
