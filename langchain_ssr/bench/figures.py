@@ -25,14 +25,18 @@ def figures_of(store: Store) -> dict[str, Any]:
     return {
         "schema_version": SCHEMA,
         "settings": store.settings,
-        "machine": _machine(engines),
+        "machine": machine_of(engines),
         "engines": engines,
         **summarize(store.records),
     }
 
 
-def _machine(engines: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
-    """Say where it was measured, as far as tables should show it."""
+def machine_of(engines: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """Say where it was measured, as far as tables should show it.
+
+    Args:
+        engines: What engines say of themselves, by mode.
+    """
     first = next(iter(engines.values()), {})
     return {
         **{name: first[name] for name in _OF_ENGINE if first.get(name)},

@@ -21,7 +21,7 @@ Pair = tuple[float, float]
 """Seconds of one request: the baseline's and the mode's."""
 _TIMES = ("first_reasoning", "first_draft", "first_answer", "total")
 _ROW = (
-    *("mode", "item", "round", "workload", "skipped", *_TIMES),
+    *("mode", "item", "digest", "round", "workload", "skipped", *_TIMES),
     *("num_input_tokens", "num_cached_tokens", "num_reasoning_tokens"),
     *("num_answer_tokens", "num_reasoning_steps", "num_answer_steps", "num_steps"),
     *("accepted", "num_extra_tokens", "num_drafts", "drafting", "alone", "timeline"),

@@ -49,14 +49,19 @@ def markdown(figures: Mapping[str, Any]) -> str:
 def _head(figures: Mapping[str, Any]) -> str:
     settings = figures["settings"]
     call = ", ".join(f"{name} {value}" for name, value in settings["call"].items())
-    machine = figures.get("machine") or {}
-    where = ", ".join(str(value) for value in machine.values() if value is not None)
+    where = where_measured(figures)
     lines = [f"Model `{settings['model']}`; {call or 'default settings'}; {where}."]
     if figures["baseline"] is not None:
         lines.append(f"Compared with mode `{figures['baseline']}`; 95 % intervals.")
     if settings["model"] in TOYS:
         lines.append(TOY)
     return "\n".join(lines)
+
+
+def where_measured(figures: Mapping[str, Any]) -> str:
+    """Name the machine of figures, in a line."""
+    machine = figures.get("machine") or {}
+    return ", ".join(str(value) for value in machine.values() if value is not None)
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
