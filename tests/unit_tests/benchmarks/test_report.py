@@ -6,6 +6,12 @@ import pytest
 
 from benchmarks.places import place
 from benchmarks.report import RESULTS, main
+from langchain_ssr.bench.figures import figures_of
+from langchain_ssr.bench.options import fixed_settings as settings_of
+from langchain_ssr.bench.options import make_options, make_plan
+from langchain_ssr.bench.runner import run
+from langchain_ssr.bench.store import Store
+from tests.unit_tests.bench_fakes import FakeEngines
 from tests.unit_tests.benchmarks.figures_fakes import figures_of_a_run
 from tests.unit_tests.messages import ROOT
 
@@ -143,6 +149,27 @@ def test_a_fresh_run_may_not_differ(folder):
     assert folder.report("--check", run) == 1
     problem = "b.json: against ci: demo code, ssr: the output of b is no longer plain's"
     assert problem in folder.err
+
+
+def ci_run(folder, seconds, text="right"):
+    """The figures of `bench --preset ci`, with engines that are made up."""
+    engines = FakeEngines()
+    engines.seconds["ssr"], engines.texts["ssr"] = seconds, text
+    options = make_options("ci", {})
+    plan, store = make_plan(options), Store(folder)
+    store.settle(settings_of(options), plan.modes)
+    run(plan, store, engines.open, lambda _: None)
+    return json.loads(json.dumps(figures_of(store)))
+
+
+def test_the_ci_preset_is_compared_with_its_committed_figures(folder, tmp_path):
+    folder.commit("ci", ci_run(tmp_path / "one", 5.0))
+    assert folder.report("--write") == 0
+    assert folder.report("--check", folder.run(ci_run(tmp_path / "two", 6.0))) == 0
+    assert "against ci: the same" in folder.out
+    other = folder.run(ci_run(tmp_path / "three", 5.0, "other"))
+    assert folder.report("--check", other) == 1
+    assert "demo data, ssr: the output of data-0-" in folder.err
 
 
 def test_a_wrong_page_fails_beside_a_good_run(folder):
