@@ -16,10 +16,13 @@ _LATENCY = (
     *("mode", "answers", "seconds", "to first reasoning", "to first draft"),
     *("to first answer", "ratio of mean latencies", "mean of per-request speed-ups"),
 )
+_STEPS = (
+    *("mode", "steps", "answer steps", "tokens per step", "in the answer"),
+    *("ratio of mean answer steps", "mean of per-request answer-step ratios"),
+)
 _WORK = (
-    *("mode", "tokens per step", "in the answer", "thinking tokens/s"),
-    *("ms per step drafting / alone", "accepted by source", "extra tokens per token"),
-    *("score", "same output"),
+    *("mode", "thinking tokens/s", "ms per step drafting / alone"),
+    *("accepted by source", "extra tokens per token", "score", "same output"),
 )
 
 
@@ -38,6 +41,7 @@ def markdown(figures: Mapping[str, Any]) -> str:
         parts += [
             f"**{workload}**",
             table(_LATENCY, [_latency(name, mode) for name, mode in modes.items()]),
+            table(_STEPS, [_steps(name, mode) for name, mode in modes.items()]),
             table(
                 _WORK,
                 [_work(name, mode, name == baseline) for name, mode in modes.items()],
@@ -79,14 +83,24 @@ def _latency(name: str, mode: Mapping[str, Any]) -> list[str]:
     ]
 
 
+def _steps(name: str, mode: Mapping[str, Any]) -> list[str]:
+    return [
+        name,
+        number(mode["num_steps"], 0),
+        number(mode["num_answer_steps"], 0),
+        number(mode["tokens_per_step"]),
+        number(mode["tokens_per_answer_step"]),
+        _interval(mode["ratio_of_mean_answer_steps"]),
+        _interval(mode["mean_of_per_request_answer_step_ratios"]),
+    ]
+
+
 def _work(name: str, mode: Mapping[str, Any], is_baseline: bool) -> list[str]:
     sources = sorted(mode["accepted"].items(), key=lambda pair: -pair[1])
     drafting, alone = mode["ms_per_step_drafting"], mode["ms_per_step_alone"]
     same = f"{mode['num_same_output']}/{mode['num_compared']}"
     return [
         name,
-        number(mode["tokens_per_step"]),
-        number(mode["tokens_per_answer_step"]),
         number(mode["thinking_tokens_per_second"], 1),
         "-" if drafting is None else f"{number(drafting, 1)} / {number(alone, 1)}",
         ", ".join(f"{source} {count}" for source, count in sources) or "-",

@@ -186,6 +186,15 @@ def test_an_answer_is_streamed_and_timed(monkeypatch):
     assert told.message.usage_metadata["output_tokens"] == 22
 
 
+def test_an_engine_without_ssr_is_asked_for_its_count(monkeypatch):
+    backend = ssr_backend.use(monkeypatch, answer("Hello"))
+    asker = ChatAsker(ChatSSR(model="Qwen3-4B", speculation=False), counts=True)
+    asker.ask(item("x"), {"extra_body": {"cache_salt": "s"}})
+    [request] = backend.requests
+    assert request["cache_salt"] == "s"
+    assert json.loads(request["vllm_xargs"]["ssr"]) == {"speculation": False}
+
+
 def test_an_engine_has_what_its_mode_needs(monkeypatch):
     made = []
 

@@ -16,9 +16,10 @@ from langchain_ssr.bench.record import Record
 from langchain_ssr.bench.runner import Plan, run
 from langchain_ssr.bench.store import Store
 from langchain_ssr.bench.summary import (
-    mean_of_per_request_speedups,
+    answer_steps,
+    mean_of_ratios,
     paired,
-    ratio_of_mean_latencies,
+    ratio_of_means,
     summarize,
 )
 from langchain_ssr.bench.tables import TOY, markdown
@@ -47,15 +48,15 @@ def record(mode: str, name: str, total: float, number: int = 0, **fields) -> Rec
 
 def test_the_two_speedups_differ_as_they_should():
     pairs = [(100.0, 50.0), (1.0, 1.0)]
-    assert ratio_of_mean_latencies(pairs) == pytest.approx(101 / 51)
-    assert mean_of_per_request_speedups(pairs) == pytest.approx(1.5)
+    assert ratio_of_means(pairs) == pytest.approx(101 / 51)
+    assert mean_of_ratios(pairs) == pytest.approx(1.5)
 
 
 @given(st.lists(st.tuples(SECONDS, st.floats(0.1, 10)), min_size=1, max_size=20))
 def test_both_speedups_lie_between_the_least_and_the_greatest(drawn):
     pairs = [(seconds * gain, seconds) for seconds, gain in drawn]
     gains = [a / b for a, b in pairs]
-    for speedup in (ratio_of_mean_latencies, mean_of_per_request_speedups):
+    for speedup in (ratio_of_means, mean_of_ratios):
         assert min(gains) * 0.999 <= speedup(pairs) <= max(gains) * 1.001
 
 
@@ -73,6 +74,30 @@ def test_a_skipped_request_is_in_no_pair():
     assert (figures["num_answers"], figures["num_skipped"]) == (1, 1)
     assert figures["ratio_of_mean_latencies"]["value"] is None
     assert figures["num_compared"] == 0
+
+
+def answered(mode: str, name: str, steps: int | None, content: str = "a", **fields):
+    given = {"num_answer_steps": steps, "content": content, **fields}
+    return record(mode, name, 1.0, **given)
+
+
+def test_answer_steps_are_compared_where_both_modes_have_an_answer():
+    plain = [answered("plain", name, 12) for name in "abcdef"]
+    ssr = [
+        answered("ssr", "a", 3),
+        answered("ssr", "b", 0),  # came with the step that ended the reasoning
+        answered("ssr", "c", 0, ""),  # no answer: cut while it thought
+        answered("ssr", "d", None),  # not counted
+        answered("ssr", "e", 4, "", tool_calls=[["f", "{}"]]),
+        answered("ssr", "f", 2, skipped="too long"),
+    ]
+    assert paired(ssr[:5], plain, answer_steps) == [(12, 3), (12, 1), (12, 4)]
+    figures = summarize(plain + ssr)["workloads"]["w"]["ssr"]
+    assert figures["num_answer_step_pairs"] == 3
+    assert figures["ratio_of_mean_answer_steps"]["value"] == 36 / 8
+    ratios = figures["mean_of_per_request_answer_step_ratios"]
+    assert ratios["value"] == pytest.approx((4 + 12 + 3) / 3)
+    assert 3 <= ratios["low"] <= ratios["value"] <= ratios["high"] <= 12
 
 
 def test_bootstrap_covers_the_mean_as_often_as_it_says():
@@ -133,7 +158,10 @@ def test_figures_of_a_run(folder):
     assert (ssr["mean_score"], ngram["mean_score"], ssr["num_judged"]) == (1, 0, 4)
     assert (ssr["tokens_per_step"], ssr["tokens_per_answer_step"]) == (2, 3)
     assert ngram["tokens_per_step"] == pytest.approx(100 / 75)
-    assert ngram["tokens_per_answer_step"] is None
+    assert ngram["tokens_per_answer_step"] == pytest.approx(60 / 35)
+    assert ssr["ratio_of_mean_answer_steps"] == {"value": 3, "low": 3, "high": 3}
+    ratio = ngram["mean_of_per_request_answer_step_ratios"]
+    assert ratio["value"] == pytest.approx(60 / 35)
     assert ssr["accepted"] == {"draft_prefix": 20, "prompt": 180}
     assert ssr["extra_tokens_per_token"] == pytest.approx(0.2)
     # 40 reasoning tokens from 0.5 s to 2.5 s
@@ -152,8 +180,9 @@ def test_tables_name_the_speedups_and_call_a_toy_a_toy(folder):
     assert "| ssr | 4 (1 skipped) | 5.00 | 0.50 | 1.50 | 2.50 | 2.00 (2.00 to" in text
     assert "prompt 180, draft_prefix 20" in text
     assert "| 40.0 / 50.0 |" in text
+    assert "| ngram | 300 | 140 | 1.33 | 1.71 | 1.71 (1.71 to 1.71) |" in text
     cells = {line.count("|") for line in text.splitlines() if line.startswith("|")}
-    assert cells == {9, 10}
+    assert cells == {8, 9}
     real = figures_of(folder)
     real["settings"]["model"] = "Qwen3-4B"
     assert TOY not in markdown(real)

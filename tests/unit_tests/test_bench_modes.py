@@ -47,10 +47,12 @@ def test_a_config_of_vllm_makes_an_engine():
     assert mode.name == "mtp"
     assert mode.engine == Engine(speculation=False, speculative_config=config)
     assert mode.engine.arguments() == {
+        "scheduler_cls": modes.COUNTING,
         "speculative_config": config,
         "per_request_spec_decode_metrics": "summary",
     }
-    assert BUILT_IN["plain"].engine.arguments() == {}
+    assert BUILT_IN["plain"].engine.arguments() == {"scheduler_cls": modes.COUNTING}
+    assert BUILT_IN["ssr"].engine.arguments() == {}
 
 
 def test_settings_of_ssr_make_calls():
