@@ -256,7 +256,7 @@ def _report(
     from langchain_ssr.bench.store import Store
     from langchain_ssr.bench.tables import markdown
 
-    figures = figures_of(Store(out))
+    figures = figures_of(Store(out), sys.argv)
     text = json.dumps(figures, indent=2) + "\n"
     for file in (out / "figures.json", json_file):
         if file is not None:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-import os
 import platform
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from langchain_ssr.bench.provenance import (
+    command_line,
+    cpu_model,
+    num_cores,
+    versions,
+)
 from langchain_ssr.bench.store import Store
 from langchain_ssr.bench.summary import summarize
 
@@ -15,15 +20,19 @@ SCHEMA = 1
 _OF_ENGINE = ("vllm_version", "device", "dtype")
 
 
-def figures_of(store: Store) -> dict[str, Any]:
+def figures_of(store: Store, command: Sequence[str] | None = None) -> dict[str, Any]:
     """Return all figures of a run, as JSON data.
 
     Args:
         store: The run's folder.
+        command: The command that made it, as `sys.argv`.
     """
     engines = store.engines
     return {
         "schema_version": SCHEMA,
+        "date": store.date,
+        "command": command_line(command) if command else None,
+        "versions": versions(),
         "settings": store.settings,
         "machine": _machine(engines),
         "engines": engines,
@@ -38,7 +47,8 @@ def _machine(engines: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
         **{name: first[name] for name in _OF_ENGINE if first.get(name)},
         "gpu": first.get("gpu"),
         "architecture": platform.machine(),
-        "cores": f"{os.cpu_count()} cores",
+        "cpu": cpu_model(),
+        "cores": num_cores(),
     }
 
 

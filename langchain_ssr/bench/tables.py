@@ -56,11 +56,24 @@ def _head(figures: Mapping[str, Any]) -> str:
     machine = figures.get("machine") or {}
     where = ", ".join(str(value) for value in machine.values() if value is not None)
     lines = [f"Model `{settings['model']}`; {call or 'default settings'}; {where}."]
+    lines += _provenance(figures)
     if figures["baseline"] is not None:
         lines.append(f"Compared with mode `{figures['baseline']}`; 95 % intervals.")
     if settings["model"] in TOYS:
         lines.append(TOY)
     return "\n".join(lines)
+
+
+def _provenance(figures: Mapping[str, Any]) -> list[str]:
+    """Say when, with what and by which command it was measured."""
+    told = [str(figures["date"])] if figures.get("date") else []
+    told += [
+        f"{name} {version}" for name, version in figures.get("versions", {}).items()
+    ]
+    lines = [f"{', '.join(told)}."] if told else []
+    if figures.get("command"):
+        lines.append(f"Command: `{figures['command']}`")
+    return lines
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

@@ -60,6 +60,7 @@ def test_a_run_writes_figures_and_prints_tables(bench, engines, tmp_path):
     assert set(figures["workloads"]["p"]) == {"plain", "ngram", "ssr"}
     assert figures["settings"]["call"] == {"temperature": 0}
     assert figures["machine"]["device"] == "cpu"
+    assert figures["command"]
     assert "| ssr | 3 | 5.00" in (bench.out / "figures.md").read_text()
     assert "ratio of mean latencies" in result.output
     assert result.output.count("100 tokens in 50 steps") == 3

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import platform
 import random
 import statistics
+from datetime import datetime
 
 import pytest
 from hypothesis import given
@@ -12,6 +14,7 @@ from hypothesis import strategies as st
 from langchain_ssr.bench.figures import figures_of, problems
 from langchain_ssr.bench.intervals import bootstrap
 from langchain_ssr.bench.modes import BUILT_IN
+from langchain_ssr.bench.provenance import cpu_model
 from langchain_ssr.bench.record import Record
 from langchain_ssr.bench.runner import Plan, run
 from langchain_ssr.bench.store import Store
@@ -186,6 +189,31 @@ def test_tables_name_the_speedups_and_call_a_toy_a_toy(folder):
     real = figures_of(folder)
     real["settings"]["model"] = "Qwen3-4B"
     assert TOY not in markdown(real)
+
+
+def test_figures_say_where_they_come_from(folder, tmp_path):
+    figures = figures_of(folder, ["/opt/bin/langchain-ssr", "bench", "--mode", "a b"])
+    assert figures["command"] == "langchain-ssr bench --mode 'a b'"
+    assert figures["versions"]["Python"] == platform.python_version()
+    assert figures["versions"]["langchain-ssr"]
+    written = (tmp_path / "records.jsonl").stat().st_mtime
+    assert datetime.fromisoformat(figures["date"]).timestamp() == int(written)
+    figures["machine"]["cpu"] = "Some CPU"
+    head = markdown(figures).partition("**w**")[0]
+    assert "`langchain-ssr bench --mode 'a b'`" in head
+    assert figures["date"] in head
+    assert f"Python {platform.python_version()}." in head
+    assert "Some CPU" in head
+    assert Store(tmp_path / "empty").date is None
+
+
+def test_the_name_of_the_cpu(tmp_path):
+    file = tmp_path / "cpuinfo"
+    assert cpu_model(file) is None
+    file.write_text("processor\t: 0\nmodel name\t: A CPU: fast\nmodel name\t: B\n")
+    assert cpu_model(file) == "A CPU: fast"
+    file.write_text("Features\t: fp\n")
+    assert cpu_model(file) is None
 
 
 def test_problems_are_those_of_ssr_only(folder):
