@@ -71,8 +71,9 @@ def bench(  # noqa: PLR0917 - a command line has many options
         bool, typer.Option("--together", help="All engines at once, taking turns.")
     ] = False,
     warm_up: Annotated[
-        int, typer.Option(help="First answers that are not counted.", min=0)
-    ] = 1,
+        int | None,
+        typer.Option(help="First answers that are not counted. Default: 1.", min=0),
+    ] = None,
     temperature: Annotated[
         float | None, typer.Option(help="Default 0; below 0: the model's own.")
     ] = None,

@@ -67,7 +67,12 @@ class Options:
     engine_kwargs: Mapping[str, Any] = dataclasses.field(default_factory=dict)
 
 
-_PAPER = {"draft_budget": 500, "max_draft_tokens": 500, "speculate_reasoning": False}
+_PAPER = {
+    "draft_budget": 500,
+    "max_draft_tokens": 500,
+    "sources": ["draft_prefix", "draft_suffix"],
+    "speculate_reasoning": False,
+}
 PRESETS: Mapping[str, Mapping[str, Any]] = {
     "ci": {
         "demo": ",".join(SKILLS),
@@ -85,12 +90,13 @@ PRESETS: Mapping[str, Mapping[str, Any]] = {
             f"paper-500-250={json.dumps({**_PAPER, 'max_draft_tokens': 250})}",
         ),
         "thinking_budget": 2000,
+        "warm_up": 0,
     },
 }
 """`ci` takes minutes on two cores. `paper` has what is known of the settings of arXiv
 2608.20359: drafts of up to 500 tokens after 500 reasoning tokens, reasoning of up to
-2000, iterative drafts of up to 500 tokens every 750 and of up to 250 every 500, one
-request at a time. That an iterative run drafts first after its interval, and that it
+2000, iterative drafts of up to 500 tokens every 750 and of up to 250 every 500, nothing
+proposed but drafts, one request at a time, no warm-up. That an iterative run drafts first after its interval, and that it
 is greedy, are guesses; `--temperature` and `--max-tokens` say otherwise."""
 
 
