@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import collections
 import statistics
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from langchain_ssr.bench.intervals import bootstrap
@@ -69,11 +69,12 @@ ANSWER_STEPS: Mapping[str, Callable[[Sequence[Pair]], float]] = {
 }
 
 
-def summarize(records: Iterable[Record]) -> dict[str, Any]:
+def summarize(records: Iterable[Record], peers: Collection[str] = ()) -> dict[str, Any]:
     """Make figures of records.
 
     Args:
         records: Of any modes and workloads, in any order.
+        peers: Modes that the others are compared with, beside the baseline.
 
     Returns:
         `baseline` (a mode's name), `workloads` (figures by workload and mode) and
@@ -92,7 +93,14 @@ def summarize(records: Iterable[Record]) -> dict[str, Any]:
         "baseline": baseline,
         "workloads": {
             workload: {
-                mode: _figures(own, of_modes[str(baseline)])
+                mode: {
+                    **_figures(own, of_modes[str(baseline)]),
+                    "against": {
+                        peer: _compared(own, of_modes[peer])
+                        for peer in peers
+                        if peer not in (mode, baseline) and of_modes.get(peer)
+                    },
+                }
                 for mode, own in of_modes.items()
                 if own
             }
@@ -122,19 +130,14 @@ def _figures(own: Sequence[Record], baseline: Sequence[Record]) -> dict[str, Any
     answered = [record for record in own if not record.skipped]
     others = {record.key[1:]: record for record in baseline}
     compared = [_same(record, others.get(record.key[1:])) for record in answered]
-    pairs = paired(answered, baseline)
-    steps = paired(answered, baseline, answer_steps)
     scores = [record.score for record in answered if record.score is not None]
     return {
         "num_answers": len(answered),
         "num_skipped": len(own) - len(answered),
-        "num_pairs": len(pairs),
-        "num_answer_step_pairs": len(steps),
         **{
             f"mean_{name}": _mean(getattr(r, name) for r in answered) for name in _TIMES
         },
-        **{name: _with_interval(pairs, speedup) for name, speedup in SPEEDUPS.items()},
-        **{name: _with_interval(steps, ratio) for name, ratio in ANSWER_STEPS.items()},
+        **_compared(answered, baseline),
         **_work(answered),
         "thinking_tokens_per_second": thinking_speed(answered),
         "ms_per_step_drafting": _pace(record.drafting for record in answered),
@@ -143,6 +146,17 @@ def _figures(own: Sequence[Record], baseline: Sequence[Record]) -> dict[str, Any
         "num_judged": len(scores),
         "num_same_output": sum(same is True for same in compared),
         "num_compared": sum(same is not None for same in compared),
+    }
+
+
+def _compared(own: Sequence[Record], other: Sequence[Record]) -> dict[str, Any]:
+    """Compare a mode's answers with those of another one."""
+    pairs, steps = paired(own, other), paired(own, other, answer_steps)
+    return {
+        "num_pairs": len(pairs),
+        "num_answer_step_pairs": len(steps),
+        **{name: _with_interval(pairs, speedup) for name, speedup in SPEEDUPS.items()},
+        **{name: _with_interval(steps, ratio) for name, ratio in ANSWER_STEPS.items()},
     }
 
 

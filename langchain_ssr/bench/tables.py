@@ -20,6 +20,10 @@ _STEPS = (
     *("mode", "steps", "answer steps", "tokens per step", "in the answer"),
     *("ratio of mean answer steps", "mean of per-request answer-step ratios"),
 )
+_AGAINST = (
+    *("mode", "against", "ratio of mean latencies", "mean of per-request speed-ups"),
+    *("ratio of mean answer steps", "mean of per-request answer-step ratios"),
+)
 _WORK = (
     *("mode", "thinking tokens/s", "ms per step drafting / alone"),
     *("accepted by source", "extra tokens per token", "score", "same output"),
@@ -47,14 +51,15 @@ def markdown(figures: Mapping[str, Any]) -> str:
                 [_work(name, mode, name == baseline) for name, mode in modes.items()],
             ),
         ]
+        against = [row for name, mode in modes.items() for row in _against(name, mode)]
+        parts += [table(_AGAINST, against)] if against else []
     return "\n\n".join(parts) + "\n"
 
 
 def _head(figures: Mapping[str, Any]) -> str:
     settings = figures["settings"]
     call = ", ".join(f"{name} {value}" for name, value in settings["call"].items())
-    machine = figures.get("machine") or {}
-    where = ", ".join(str(value) for value in machine.values() if value is not None)
+    where = where_measured(figures)
     lines = [f"Model `{settings['model']}`; {call or 'default settings'}; {where}."]
     lines += _provenance(figures)
     if figures["baseline"] is not None:
@@ -62,6 +67,12 @@ def _head(figures: Mapping[str, Any]) -> str:
     if settings["model"] in TOYS:
         lines.append(TOY)
     return "\n".join(lines)
+
+
+def where_measured(figures: Mapping[str, Any]) -> str:
+    """Name the machine of figures, in a line."""
+    machine = figures.get("machine") or {}
+    return ", ".join(str(value) for value in machine.values() if value is not None)
 
 
 def _provenance(figures: Mapping[str, Any]) -> list[str]:
@@ -105,6 +116,20 @@ def _steps(name: str, mode: Mapping[str, Any]) -> list[str]:
         number(mode["tokens_per_answer_step"]),
         _interval(mode["ratio_of_mean_answer_steps"]),
         _interval(mode["mean_of_per_request_answer_step_ratios"]),
+    ]
+
+
+def _against(name: str, mode: Mapping[str, Any]) -> list[list[str]]:
+    return [
+        [
+            name,
+            other,
+            _interval(compared["ratio_of_mean_latencies"]),
+            _interval(compared["mean_of_per_request_speedups"]),
+            _interval(compared["ratio_of_mean_answer_steps"]),
+            _interval(compared["mean_of_per_request_answer_step_ratios"]),
+        ]
+        for other, compared in mode.get("against", {}).items()
     ]
 
 

@@ -79,6 +79,16 @@ def test_a_floor_fails_the_run(bench):
     assert "p, ssr: 2.00 tokens per step, not 2.5" in result.output
 
 
+def test_a_floor_of_answer_steps_fails_the_run(bench):
+    reached = ("--floor-answer-steps", "3", "--floor-answer-steps", "ngram=1.7")
+    assert bench(*reached).exit_code == 0
+    result = bench("--floor-answer-steps", "ngram=2")
+    assert result.exit_code == 1
+    assert "p, ssr: 1.75 times fewer answer steps than ngram, not 2.0" in result.output
+    wrong = bench("--floor-answer-steps", "much")
+    assert isinstance(wrong.exception, SettingsError)
+
+
 def test_another_output_fails_the_run(bench, engines):
     engines.texts["ssr"] = "other"
     assert bench("--same").exit_code == 1

@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from langchain_ssr.bench.figures import figures_of, problems
+from langchain_ssr.bench.figures import figures_of
+from langchain_ssr.bench.floors import Floors, parse_answer_steps, problems
 from langchain_ssr.bench.intervals import bootstrap
 from langchain_ssr.bench.modes import BUILT_IN
 from langchain_ssr.bench.provenance import cpu_model
@@ -26,6 +27,7 @@ from langchain_ssr.bench.summary import (
     summarize,
 )
 from langchain_ssr.bench.tables import TOY, markdown
+from langchain_ssr.errors import SettingsError
 from tests.unit_tests.bench_fakes import FakeEngines, item, judge
 
 SECONDS = st.floats(0.01, 1000)
@@ -185,7 +187,7 @@ def test_tables_name_the_speedups_and_call_a_toy_a_toy(folder):
     assert "| 40.0 / 50.0 |" in text
     assert "| ngram | 300 | 140 | 1.33 | 1.71 | 1.71 (1.71 to 1.71) |" in text
     cells = {line.count("|") for line in text.splitlines() if line.startswith("|")}
-    assert cells == {8, 9}
+    assert cells == {7, 8, 9}
     real = figures_of(folder)
     real["settings"]["model"] = "Qwen3-4B"
     assert TOY not in markdown(real)
@@ -218,13 +220,46 @@ def test_the_name_of_the_cpu(tmp_path):
 
 def test_problems_are_those_of_ssr_only(folder):
     figures = figures_of(folder)
-    assert problems(figures, floor=2.0, same=True) == []
-    assert problems(figures, floor=2.1, same=False) == [
-        "w, ssr: 2.00 tokens per step, not 2.1"
-    ]
+    assert problems(figures, Floors(2.0, same=True)) == []
+    assert problems(figures, Floors(2.1)) == ["w, ssr: 2.00 tokens per step, not 2.1"]
     figures["workloads"]["w"]["ssr"]["num_same_output"] = 3
-    [problem] = problems(figures, floor=None, same=True)
+    [problem] = problems(figures, Floors(same=True))
     assert problem == "w, ssr: 1 of 4 outputs are not those of plain"
     figures["workloads"]["w"]["ssr"] |= {"num_same_output": 0, "num_compared": 0}
-    [problem] = problems(figures, floor=None, same=True)
+    [problem] = problems(figures, Floors(same=True))
     assert "nothing to compare" in problem
+
+
+def test_floors_of_answer_steps(folder):
+    figures = figures_of(folder)
+    reached = {None: 3.0, "plain": 3.0, "ngram": 35 / 20}
+    assert problems(figures, Floors(answer_steps=reached)) == []
+    assert problems(figures, Floors(answer_steps={None: 3.01, "ngram": 1.8})) == [
+        "w, ssr: 3.00 times fewer answer steps than plain, not 3.01",
+        "w, ssr: 1.75 times fewer answer steps than ngram, not 1.8",
+    ]
+    [problem] = problems(figures, Floors(answer_steps={"suffix": 1.0}))
+    assert problem == "w, ssr: there are no answer steps of suffix to compare with"
+
+
+def test_floors_on_a_command_line():
+    assert parse_answer_steps(["4", "suffix=1.5"]) == {None: 4, "suffix": 1.5}
+    for text in ("x", "suffix=", "suffix"):
+        with pytest.raises(SettingsError, match="not of the form X or MODE=X"):
+            parse_answer_steps([text])
+
+
+def test_modes_are_compared_with_methods_of_vllm(folder):
+    modes = figures_of(folder)["workloads"]["w"]
+    assert list(modes["ssr"]["against"]) == ["ngram"]
+    assert modes["ngram"]["against"] == {}
+    assert modes["plain"]["against"]["ngram"]["num_pairs"] == 4
+    ngram = modes["ssr"]["against"]["ngram"]
+    assert ngram["ratio_of_mean_latencies"]["value"] == pytest.approx(8 / 5)
+    assert ngram["ratio_of_mean_answer_steps"] == {
+        "value": 1.75,
+        "low": 1.75,
+        "high": 1.75,
+    }
+    text = markdown(figures_of(folder))
+    assert "| ssr | ngram | 1.60 (1.60 to 1.60) |" in text

@@ -170,6 +170,13 @@ def test_phases_are_known_where_they_were_counted():
         assert failed.num_answer_tokens == 60
 
 
+def test_what_does_not_fit_is_told_and_not_asked(engines, tmp_path):
+    long = item("b", left_out="9 tokens do not fit")
+    store = go(engines, tmp_path, items=[ITEMS[0], long], modes=MODES[:1])
+    assert [name for _, name, _ in engines.asked] == ["a"]
+    assert [r.skipped for r in store.records] == [None, "9 tokens do not fit"]
+
+
 # --- the folder ----------------------------------------------------------------------
 
 
