@@ -80,7 +80,7 @@ def _of_mode(
         if ratio is None:
             yield f"there are no answer steps of {other} to compare with"
         elif ratio < least:
-            yield f"{ratio:.2f} times fewer answer steps than {other}, not {least}"
+            yield f"{ratio:.2f} times fewer answer steps than {other}, not {least:g}"
     if floors.same and mode["num_same_output"] < mode["num_compared"]:
         differ = mode["num_compared"] - mode["num_same_output"]
         yield (

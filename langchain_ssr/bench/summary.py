@@ -98,7 +98,8 @@ def summarize(records: Iterable[Record], peers: Collection[str] = ()) -> dict[st
                     "against": {
                         peer: _compared(own, of_modes[peer])
                         for peer in peers
-                        if peer not in (mode, baseline) and of_modes.get(peer)
+                        if baseline not in (mode, peer) and peer != mode
+                        if of_modes.get(peer)
                     },
                 }
                 for mode, own in of_modes.items()

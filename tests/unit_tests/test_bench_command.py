@@ -84,7 +84,7 @@ def test_a_floor_of_answer_steps_fails_the_run(bench):
     assert bench(*reached).exit_code == 0
     result = bench("--floor-answer-steps", "ngram=2")
     assert result.exit_code == 1
-    assert "p, ssr: 1.75 times fewer answer steps than ngram, not 2.0" in result.output
+    assert "p, ssr: 1.75 times fewer answer steps than ngram, not 2\n" in result.output
     wrong = bench("--floor-answer-steps", "much")
     assert isinstance(wrong.exception, SettingsError)
 
