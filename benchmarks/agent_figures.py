@@ -16,7 +16,14 @@ from benchmarks.aims import verdict
 from langchain_ssr.bench.intervals import bootstrap
 from langchain_ssr.bench.modes import BUILT_IN
 from langchain_ssr.bench.summary import SPEEDUPS, Pair
-from langchain_ssr.bench.tables import TOY, TOYS, number, table, where_measured
+from langchain_ssr.bench.tables import (
+    TOY,
+    TOYS,
+    number,
+    provenance,
+    table,
+    where_measured,
+)
 
 MODES = ("plain", "ssr")
 SPEEDUP = 1.25
@@ -124,6 +131,7 @@ def agent_markdown(report: Mapping[str, Any]) -> str:
     done = f"{figures['num_tasks']} tasks; the same was done in {figures['num_same']}"
     lines = [
         f"Model `{settings['model']}`, {done}; {where_measured(report)}.",
+        *provenance(report),
         *([TOY] if settings["model"] in TOYS else []),
         "",
         table(head, rows),

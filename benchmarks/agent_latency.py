@@ -16,6 +16,7 @@ import json
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -33,10 +34,12 @@ from langchain_ssr.bench.asking import Asker, engines_of
 from langchain_ssr.bench.figures import machine_of
 from langchain_ssr.bench.items import Item, messages_to_json
 from langchain_ssr.bench.modes import BUILT_IN, Engine
+from langchain_ssr.bench.provenance import command_line, versions
 from langchain_ssr.bench.record import Record
 from langchain_ssr.demo.corpus.example import Example
 
 MOST_TURNS = 10
+_PROGRAM = "benchmarks.agent_latency"
 
 
 def run_task(
@@ -131,10 +134,12 @@ def run(
             engines = report.setdefault("engines", {})
             engines[mode] = asker.info()
             report["machine"] = machine_of(engines)
+            report["versions"] = versions()
             hi = Item("warm-up", "agent", [{"role": "user", "content": "Hi"}])
             asker.ask(hi, {**settings, "max_tokens": 48})
             for name, example in missing.items():
                 done[name] = run_task(asker, mode, name, example, settings)
+                report["date"] = datetime.now(UTC).isoformat(timespec="seconds")
                 report["agent"] = compare(report["tasks"])
                 write_json(path, report)
                 print(f"{mode} {name}: {_line(done[name])}", flush=True)
@@ -150,7 +155,7 @@ def _line(told: Mapping[str, Any]) -> str:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the benchmark; 1 if SSR succeeded less often, 2 when it cannot run."""
     parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.agent_latency",
+        prog=f"python -m {_PROGRAM}",
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -166,6 +171,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         report = _load(args.json, {name: getattr(args, name) for name in names})
         chosen = tasks(args.num, args.seed)
+        given = sys.argv[1:] if argv is None else argv
+        report["command"] = command_line(["python", "-m", _PROGRAM, *given])
         run(report, args.json, chosen, engines_of(args.model, {"dtype": args.dtype}))
     except BenchmarkError as error:
         print(f"agent_latency: {error}", file=sys.stderr)

@@ -61,7 +61,7 @@ def _head(figures: Mapping[str, Any]) -> str:
     call = ", ".join(f"{name} {value}" for name, value in settings["call"].items())
     where = where_measured(figures)
     lines = [f"Model `{settings['model']}`; {call or 'default settings'}; {where}."]
-    lines += _provenance(figures)
+    lines += provenance(figures)
     if figures["baseline"] is not None:
         lines.append(f"Compared with mode `{figures['baseline']}`; 95 % intervals.")
     if settings["model"] in TOYS:
@@ -75,7 +75,7 @@ def where_measured(figures: Mapping[str, Any]) -> str:
     return ", ".join(str(value) for value in machine.values() if value is not None)
 
 
-def _provenance(figures: Mapping[str, Any]) -> list[str]:
+def provenance(figures: Mapping[str, Any]) -> list[str]:
     """Say when, with what and by which command it was measured."""
     told = [str(figures["date"])] if figures.get("date") else []
     told += [

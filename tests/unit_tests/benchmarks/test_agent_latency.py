@@ -112,6 +112,8 @@ def test_an_agent_that_does_as_the_corpus_succeeds(command, capsys):
     out = capsys.readouterr().out
     assert f"the same was done in {NUM}; 0, cpu, float32, " in out
     assert f"| 1.50 | 3.20 | 100% ({num}/{num}) |" in out
+    assert f"Command: `python -m benchmarks.agent_latency --json {command.path}" in out
+    assert f"{report['date']}, langchain-ssr " in out
     assert "| - | 3.20 | - |" in out  # plain has no drafts
     assert "- aim: 1.25 times as fast, at equal success: reached (2.00)" in out
     assert f"in most turns: reached ({num} of {num})" in out

@@ -131,12 +131,21 @@ def test_aims_are_told():
 
 
 def test_an_aim_of_seconds_is_not_checked_elsewhere():
-    aim = Aim("demo", "demo code", "plain", "mean_total", 1.3)
+    aim = Aim("demo", "demo code", "plain", "ratio_of_mean_latencies", 1.3)
     assert not aim.anywhere
     slow = figures_of_a_run()
-    slow["workloads"]["demo code"]["ssr"]["mean_total"] = 100.0
-    assert aim.reached(slow) == pytest.approx(0.05)
+    slow["workloads"]["demo code"]["ssr"]["ratio_of_mean_latencies"]["value"] = 0.05
+    assert aim.reached(slow) == 0.05
     assert compared(slow).problems == []
+
+
+def test_an_aim_may_be_against_a_method_of_vllms():
+    aim = Aim("demo", "demo code", "suffix", "ratio_of_mean_answer_steps", 1.5)
+    run = figures_of_a_run()
+    assert aim.reached(run) is None
+    ratio = {"ratio_of_mean_answer_steps": {"value": 1.7}}
+    run["workloads"]["demo code"]["ssr"]["against"] = {"suffix": ratio}
+    assert aim.reached(run) == 1.7
 
 
 @pytest.mark.parametrize(
