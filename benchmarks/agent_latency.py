@@ -13,10 +13,10 @@ from __future__ import annotations
 
 import argparse
 import json
-import statistics
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -27,19 +27,19 @@ from langchain_core.messages import (
     convert_to_messages,
 )
 
+from benchmarks.agent_figures import MODES, agent_markdown, compare
 from benchmarks.agent_tasks import Workplace, tasks
-from benchmarks.report import BenchmarkError, positive, write_json
+from benchmarks.common import BenchmarkError, positive, write_json
 from langchain_ssr.bench.asking import Asker, engines_of
-from langchain_ssr.bench.intervals import bootstrap
+from langchain_ssr.bench.figures import machine_of
 from langchain_ssr.bench.items import Item, messages_to_json
 from langchain_ssr.bench.modes import BUILT_IN, Engine
+from langchain_ssr.bench.provenance import command_line, versions
 from langchain_ssr.bench.record import Record
-from langchain_ssr.bench.summary import SPEEDUPS, Pair
-from langchain_ssr.bench.tables import TOY, TOYS, number, table
 from langchain_ssr.demo.corpus.example import Example
 
-MODES = ("plain", "ssr")
 MOST_TURNS = 10
+_PROGRAM = "benchmarks.agent_latency"
 
 
 def run_task(
@@ -48,8 +48,9 @@ def run_task(
     """Let the agent do a task.
 
     Returns:
-        `turns` (seconds, steps, tokens and tools of each), their sums, and `success`:
-        the file is right, and the agent has ended by itself.
+        `turns` (steps, tokens and tools of each; seconds in all, to the first draft and
+        to the first answer token), their sums, and `success`: the file is right, and
+        the agent has ended by itself.
     """
     place = Workplace.of(example)
     first = next(i for i, m in enumerate(example.messages) if m["role"] == "assistant")
@@ -64,6 +65,7 @@ def run_task(
         turns.append(
             {
                 "seconds": record.total,
+                "first_draft": record.first_draft,
                 "first_answer": record.first_answer,
                 "steps": record.num_steps,
                 "tokens": record.num_tokens,
@@ -93,95 +95,6 @@ def run_task(
         "success": ended and failure is None,
         "why": failure if ended else "it does not end",
     }
-
-
-def compare(done: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> dict[str, Any]:
-    """Make figures of the tasks that both modes have done.
-
-    Args:
-        done: What `run_task` returned, by mode and task.
-    """
-    common = [name for name in done[MODES[0]] if name in done[MODES[1]]]
-    pairs: list[Pair] = [
-        (done["plain"][name]["seconds"], done["ssr"][name]["seconds"])
-        for name in common
-    ]
-    same = sum(
-        [turn["output"] for turn in done["plain"][name]["turns"]]
-        == [turn["output"] for turn in done["ssr"][name]["turns"]]
-        for name in common
-    )
-    return {
-        "num_tasks": len(common),
-        "num_same": same,
-        **{mode: _of_mode([done[mode][name] for name in common]) for mode in MODES},
-        **{
-            name: {"value": speedup(pairs), "interval": bootstrap(pairs, speedup)}
-            for name, speedup in SPEEDUPS.items()
-            if pairs
-        },
-    }
-
-
-def _of_mode(each: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    turns = [turn for task in each for turn in task["turns"]]
-    tokens, steps = (sum(turn[name] for turn in turns) for name in ("tokens", "steps"))
-    return {
-        "seconds_per_task": _mean([task["seconds"] for task in each]),
-        "steps_per_task": _mean([task["steps"] for task in each]),
-        "turns_per_task": _mean([len(task["turns"]) for task in each]),
-        "seconds_per_turn": _mean([turn["seconds"] for turn in turns]),
-        "steps_per_turn": _mean([turn["steps"] for turn in turns]),
-        "num_tool_calls": sum(len(turn["tools"]) for turn in turns),
-        "tokens_per_step": tokens / steps if steps else None,
-        "num_successes": sum(task["success"] for task in each),
-    }
-
-
-def _mean(values: Sequence[float]) -> float | None:
-    return statistics.fmean(values) if values else None
-
-
-_COLUMNS = {
-    "seconds_per_task": "seconds per task",
-    "steps_per_task": "steps per task",
-    "turns_per_task": "turns",
-    "seconds_per_turn": "seconds per turn",
-    "steps_per_turn": "steps per turn",
-    "tokens_per_step": "tokens per step",
-}
-
-
-def agent_markdown(report: Mapping[str, Any]) -> str:
-    """Write the tables of a report."""
-    figures, settings = report["agent"], report["settings"]
-    head = ["mode", *_COLUMNS.values(), "tool calls", "success"]
-    rows = [
-        [
-            mode,
-            *(number(figures[mode][name]) for name in _COLUMNS),
-            str(figures[mode]["num_tool_calls"]),
-            f"{figures[mode]['num_successes']}/{figures['num_tasks']}",
-        ]
-        for mode in MODES
-    ]
-    num, same = figures["num_tasks"], figures["num_same"]
-    lines = [
-        f"Model `{settings['model']}`, {num} tasks; the same was done in {same}.",
-        *([TOY] if settings["model"] in TOYS else []),
-        "",
-        table(head, rows),
-        "",
-    ]
-    for name in SPEEDUPS:
-        found = figures.get(name)
-        if found:
-            ends = found["interval"]
-            text = f" ({number(ends[0])} to {number(ends[1])})" if ends else ""
-            title = name.replace("_", " ").replace("request speedups", "task speed-ups")
-            title = title.replace("per task", "per-task")
-            lines.append(f"- {title}: {number(found['value'])}{text}")
-    return "\n".join(lines) + "\n"
 
 
 def _load(path: Path, settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -218,10 +131,15 @@ def run(
         if not missing:
             continue
         with open_engine(BUILT_IN[mode].engine) as asker:
+            engines = report.setdefault("engines", {})
+            engines[mode] = asker.info()
+            report["machine"] = machine_of(engines)
+            report["versions"] = versions()
             hi = Item("warm-up", "agent", [{"role": "user", "content": "Hi"}])
             asker.ask(hi, {**settings, "max_tokens": 48})
             for name, example in missing.items():
                 done[name] = run_task(asker, mode, name, example, settings)
+                report["date"] = datetime.now(UTC).isoformat(timespec="seconds")
                 report["agent"] = compare(report["tasks"])
                 write_json(path, report)
                 print(f"{mode} {name}: {_line(done[name])}", flush=True)
@@ -237,7 +155,7 @@ def _line(told: Mapping[str, Any]) -> str:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the benchmark; 1 if SSR succeeded less often, 2 when it cannot run."""
     parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.agent_latency",
+        prog=f"python -m {_PROGRAM}",
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -253,6 +171,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         report = _load(args.json, {name: getattr(args, name) for name in names})
         chosen = tasks(args.num, args.seed)
+        given = sys.argv[1:] if argv is None else argv
+        report["command"] = command_line(["python", "-m", _PROGRAM, *given])
         run(report, args.json, chosen, engines_of(args.model, {"dtype": args.dtype}))
     except BenchmarkError as error:
         print(f"agent_latency: {error}", file=sys.stderr)

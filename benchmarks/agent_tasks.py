@@ -11,8 +11,8 @@ from langchain_ssr.demo.corpus.example import Example
 from langchain_ssr.demo.corpus.mixture import conversation
 from langchain_ssr.demo.grading_code import judge_class
 
-_READ = ("Read a file.", "Show it.")
-"""How the corpus describes its reading tool."""
+_READ = "Read the file"
+"""How the corpus begins to describe its reading tool, and no other."""
 
 
 @dataclass
@@ -45,7 +45,7 @@ class Workplace:
         wanted = next(c.expected for c in example.checks if c.kind == "write")
         ran = [c.expected for c in example.checks if c.kind == "calls"][-1]
         functions = [tool["function"] for tool in example.tools]
-        read = next(f["name"] for f in functions if f["description"] in _READ)
+        read = next(f["name"] for f in functions if f["description"].startswith(_READ))
         [(path_key, path)] = wanted["arguments"].items()
         place = cls(
             wanted["name"],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from benchmarks.report import BenchmarkError
+from benchmarks.common import BenchmarkError
 from langchain_ssr.bench.code_tasks import classeval
 from langchain_ssr.errors import SettingsError
 

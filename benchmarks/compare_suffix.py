@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.classeval import read_tasks
-from benchmarks.report import BenchmarkError, positive, write_json
+from benchmarks.common import BenchmarkError, positive, write_json
 from langchain_ssr.bench.modes import BUILT_IN, require_arctic
 from langchain_ssr.errors import SettingsError
 
@@ -32,11 +32,14 @@ steps       engine steps that gave the request tokens. SSR and plain: as the sch
 reasoning,  the same by phase; vLLM's suffix decoding does not tell them apart
 answer
 seconds     from request to response
+per step    tokens per step
+ms/token    milliseconds per token
 
 Steps are compared, not seconds: they do not depend on the machine. What drafts and
 verified tokens cost shows in the seconds. The engines' texts may differ, and with them
 their lengths: by rounding (not with --dtype float32), and because suffix decoding
-proposes across the thinking budget.
+proposes across the thinking budget. Then sums of steps are of different texts, and
+tokens per step are what can be compared.
 """
 ENGINES = ("ssr", "suffix", "plain")
 Row = dict[str, Any]
@@ -93,7 +96,17 @@ def totals(rows: Mapping[str, Mapping[str, Row]]) -> dict[str, Row]:
             else sum(row[name] for row in chosen)
             for name in ("tokens", "steps", "reasoning", "answer", "seconds")
         } | {"tasks": len(common)}
+        result[engine] |= _rates(result[engine])
     return result
+
+
+def _rates(row: Mapping[str, Any]) -> Row:
+    """Return tokens per step and milliseconds per token; None where there are none."""
+    tokens, steps, seconds = (row[name] for name in ("tokens", "steps", "seconds"))
+    return {
+        "tokens_per_step": tokens / steps if steps else None,
+        "ms_per_token": 1e3 * seconds / tokens if tokens else None,
+    }
 
 
 def _chat_model(engine: str, args: argparse.Namespace) -> Any:
@@ -186,7 +199,10 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 _COLUMNS = ("tokens", "steps", "reasoning", "answer", "seconds")
-_HEADER = f"{'task':16}{'engine':8}" + "".join(f"{name:>11}" for name in _COLUMNS)
+_RATES = {"tokens_per_step": "per step", "ms_per_token": "ms/token"}
+_HEADER = f"{'task':16}{'engine':8}" + "".join(
+    f"{name:>11}" for name in (*_COLUMNS, *_RATES.values())
+)
 
 
 def _line(task: str, engine: str, row: Row) -> str:
@@ -194,7 +210,9 @@ def _line(task: str, engine: str, row: Row) -> str:
     if "skipped" in row:
         return f"{start}  skipped: {row['skipped']}"
     values = ("-" if row[name] is None else row[name] for name in _COLUMNS)
-    cells = (f"{v:11.1f}" if isinstance(v, float) else f"{v:>11}" for v in values)
+    cells = [f"{v:11.1f}" if isinstance(v, float) else f"{v:>11}" for v in values]
+    rates = _rates(row).values()
+    cells += [f"{'-':>11}" if rate is None else f"{rate:11.2f}" for rate in rates]
     return start + "".join(cells)
 
 

@@ -20,12 +20,12 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import mixing_model
+from benchmarks.common import BenchmarkError, positive, write_json
 from benchmarks.distribution_cases import BY_NAME, CASES, Case
 from benchmarks.distribution_check import Outcome, check
 from benchmarks.distribution_samples import draw
 from benchmarks.exact_probabilities import Reference
 from benchmarks.goodness_of_fit import holm
-from benchmarks.report import BenchmarkError, positive, write_json
 from langchain_ssr import ChatSSR
 from langchain_ssr.errors import EngineNotInstalledError
 

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.common import BenchmarkError
 from benchmarks.distribution_cases import NUM_TESTED, Asked
 from benchmarks.distribution_samples import Sample
 from benchmarks.exact_probabilities import Array, constrain
 from benchmarks.goodness_of_fit import Fit, Row, fit
-from benchmarks.report import BenchmarkError
 
 STRATA = ("prefix", "resumed")
 """Tokens before which the whole answer came from a draft, its first token included; and

@@ -30,7 +30,7 @@ from vllm.v1.outputs import ModelRunnerOutput
 from vllm.v1.request import Request
 from vllm.v1.structured_output import StructuredOutputManager
 
-from benchmarks.report import BenchmarkError
+from benchmarks.common import BenchmarkError
 from benchmarks.scenarios import END, NUM_PROMPT, START, VOCAB, Case
 from langchain_ssr.backends.launch import speculation_arguments
 from langchain_ssr.engine.lifecycle import Markers

@@ -40,7 +40,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from benchmarks.report import BenchmarkError
+from benchmarks.common import BenchmarkError
 from langchain_ssr.bench.files import FormatError, read_json
 from langchain_ssr.errors import SettingsError
 

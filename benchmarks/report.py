@@ -1,71 +1,53 @@
-"""Writes tables into Markdown files, between markers, from the figures of benchmarks.
+"""Writes tables into a Markdown file from committed figures, and checks them.
 
-    python -m benchmarks.report RUN.json ... docs/benchmarks.md
+    python -m benchmarks.report --write docs/benchmarks.md
+    python -m benchmarks.report --check docs/benchmarks.md
     python -m benchmarks.report RUN.json ... --check docs/benchmarks.md
 
-The tables of `RUN.json`, which `langchain-ssr bench` or a benchmark of this folder has
-written, stand between `<!-- figures: RUN -->` and `<!-- end of figures -->`. A place
-whose file is not named stays as it is, but with `--check` it must be empty. Nothing
-there is written by hand: `--check` fails where a table is not what its file makes.
+Figures that `langchain-ssr bench --json` or `benchmarks.agent_latency` has written are
+committed as benchmarks/results/NAME.json. The tables of each stand in the file, between
+`<!-- figures: NAME -->` and `<!-- end of figures -->`, and nothing there is written by
+hand. `--write` puts them there. `--check` makes them again and fails if a place holds
+anything else, if figures have no place, or a place has no figures.
+
+A RUN.json is a fresh run, on any machine. It is compared with the committed figures of
+the same settings and workloads, in what no machine changes: the requests, whether
+outputs are plain's, tokens and engine steps (in float32; within 2 %, for rounding
+ties), and the ratios of steps that the project aims at. Seconds are never compared.
+
+Exit code: 0 if all is well; 1 if something differs; 2 if nothing could be compared.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import re
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-EMPTY = "No figures yet.\n"
-_PLACE = re.compile(
-    r"(?P<start><!-- figures: (?P<name>[\w.@-]+) -->\n)(?P<body>.*?)"
-    r"(?P<end><!-- end of figures -->)",
-    re.DOTALL,
-)
+from benchmarks.agent_figures import agent_markdown
+from benchmarks.aims import aims_markdown
+from benchmarks.common import BenchmarkError
+from benchmarks.places import edited, fill, misplaced, place
+from benchmarks.unchanged import Comparison, Essence, compare
+from langchain_ssr.bench.tables import markdown
+
+RESULTS = Path(__file__).parent / "results"
+Figures = Mapping[str, Any]
 
 
-class BenchmarkError(Exception):
-    """The benchmark cannot run as asked; the message says why."""
-
-
-def positive(text: str) -> int:
-    """Read a whole number above 0, for argparse."""
-    value = int(text)
-    if value < 1:
-        raise argparse.ArgumentTypeError("must be positive")
-    return value
-
-
-def write_json(path: Path, data: Any) -> None:
-    """Write a report; the file is replaced as a whole or not at all.
-
-    Raises:
-        BenchmarkError: The file cannot be written.
-    """
-    partial = path.with_name(path.name + ".part")
-    try:
-        partial.write_text(json.dumps(data, indent=2) + "\n", encoding="utf-8")
-        partial.replace(path)
-    except OSError as error:
-        raise BenchmarkError(f"cannot write {path}: {error}") from error
-
-
-def tables_of(path: Path) -> str:
-    """Return the tables of a file of figures, as Markdown.
+def read_figures(path: Path) -> Figures:
+    """Read figures that a benchmark has written.
 
     Raises:
         BenchmarkError: The file is missing or holds no figures.
     """
-    from benchmarks.agent_latency import agent_markdown
-    from langchain_ssr.bench.tables import markdown
-
     try:
-        figures = json.loads(path.read_text(encoding="utf-8"))
-        kind = agent_markdown if "agent" in figures else markdown
-        return kind(figures)
+        figures: Figures = json.loads(path.read_text(encoding="utf-8"))
+        Essence.of(figures)
+        tables_of(figures)
     except FileNotFoundError:
         raise BenchmarkError(f"{path} does not exist") from None
     except (OSError, ValueError) as error:
@@ -74,73 +56,124 @@ def tables_of(path: Path) -> str:
         raise BenchmarkError(
             f"{path} holds no figures of a benchmark ({type(error).__name__}: {error})"
         ) from error
+    return figures
 
 
-def fill(text: str, tables: Mapping[str, str], *, strict: bool = False) -> str:
-    """Put tables in their places.
-
-    Args:
-        text: Markdown with places.
-        tables: Markdown by the name of the place.
-        strict: Empty the places that have no table here.
+def read_results(folder: Path) -> dict[str, Figures]:
+    """Read the committed figures, by name; none if there is no such folder.
 
     Raises:
-        BenchmarkError: A table has no place, or two.
+        BenchmarkError: A file holds no figures.
     """
-    names = [found["name"] for found in _PLACE.finditer(text)]
-    for name in tables:
-        if names.count(name) != 1:
-            raise BenchmarkError(
-                f"there are {names.count(name)} places `<!-- figures: {name} -->`, "
-                "each with its end; one is needed"
-            )
-
-    def body(found: re.Match[str]) -> str:
-        table = tables.get(found["name"])
-        if table is None:
-            return EMPTY if strict else found["body"]
-        return f"\n{table}\n"
-
-    return _PLACE.sub(lambda found: found["start"] + body(found) + found["end"], text)
+    return {path.stem: read_figures(path) for path in sorted(folder.glob("*.json"))}
 
 
-def wrong_places(text: str, filled: str) -> list[str]:
-    """Return the names of the places in which two texts differ."""
-    before, after = (
-        {found["name"]: found["body"] for found in _PLACE.finditer(each)}
-        for each in (text, filled)
-    )
-    return [name for name, body in before.items() if after[name] != body]
+def tables_of(figures: Figures) -> str:
+    """Return the tables of figures, and which aims they reach, as Markdown."""
+    if "agent" in figures:
+        return agent_markdown(figures)
+    aims = aims_markdown(figures)
+    return markdown(figures) + (f"\n{aims}" if aims else "")
+
+
+def compare_with(results: Mapping[str, Figures], path: Path) -> tuple[str, Comparison]:
+    """Compare a run with the committed figures of the same settings and workloads.
+
+    Returns:
+        The name of those figures, and what came of it.
+
+    Raises:
+        BenchmarkError: There are none, or several and not one of the same requests;
+            or `path` holds no figures.
+    """
+    run = Essence.of(read_figures(path))
+    alike = {
+        name: essence
+        for name, essence in ((n, Essence.of(each)) for n, each in results.items())
+        if essence.is_like(run)
+    }
+    if len(alike) > 1:
+        equal = {n: each for n, each in alike.items() if each.requests == run.requests}
+        alike = equal or alike
+    if len(alike) != 1:
+        settings = json.dumps(run.settings)
+        workloads = ", ".join(sorted(run.workloads))
+        raise BenchmarkError(
+            f"{path}: {len(alike)} of the committed figures "
+            f"({', '.join(results) or 'none'}) have its settings {settings} and "
+            f"workloads {workloads}; one is needed"
+        )
+    [(name, committed)] = alike.items()
+    return name, compare(run, committed)
+
+
+def _write(page: Path, text: str, tables: Mapping[str, str]) -> int:
+    if problems := list(misplaced(text, tables)):
+        _tell(page, problems)
+        print(f"report: a place is two lines:\n{place('NAME')}", file=sys.stderr)
+        return 1
+    page.write_text(fill(text, tables), encoding="utf-8")
+    print(f"{page}: tables written: {', '.join(tables) or 'none'}")
+    return 0
+
+
+def _check(page: Path, text: str, tables: Mapping[str, str]) -> int:
+    problems = [
+        *misplaced(text, tables),
+        *(f"{name}: not what its figures make" for name in edited(text, tables)),
+    ]
+    _tell(page, problems)
+    if not problems:
+        print(
+            f"{page}: as the committed figures make it: {', '.join(tables) or 'none'}"
+        )
+    return int(bool(problems))
+
+
+def _compare(path: Path, results: Mapping[str, Figures]) -> int:
+    name, found = compare_with(results, path)
+    for note in found.notes:
+        print(f"{path}, against {name}: {note}")
+    _tell(path, [f"against {name}: {problem}" for problem in found.problems])
+    if not found.problems:
+        print(f"{path}, against {name}: the same (seconds were not compared)")
+    return int(bool(found.problems))
+
+
+def _tell(path: Path, problems: Sequence[str]) -> None:
+    for problem in problems:
+        print(f"report: {path}: {problem}", file=sys.stderr)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Write or check; 1 when `--check` fails, 2 when it cannot run."""
+    """Write or check; see the module for the exit code."""
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks.report",
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("files", nargs="+", type=Path, help="RUN.json ... FILE.md")
-    parser.add_argument("--check", action="store_true", help="only compare")
-    args = parser.parse_intermixed_args(argv)
-    runs = [file for file in args.files if file.suffix == ".json"]
-    pages = [file for file in args.files if file.suffix == ".md"]
-    if len(pages) != 1 or len(runs) + 1 != len(args.files):
-        parser.error("name JSON files and one Markdown file")
-    [page] = pages
+    add = parser.add_argument
+    add("runs", nargs="*", type=Path, metavar="RUN.json", help="to compare")
+    what = parser.add_mutually_exclusive_group(required=True)
+    what.add_argument("--write", type=Path, metavar="FILE.md", help="write the tables")
+    what.add_argument("--check", type=Path, metavar="FILE.md", help="only compare")
+    add("--results", type=Path, default=RESULTS, help="default benchmarks/results")
+    args = parser.parse_args(argv)
+    if args.write and args.runs:
+        parser.error(f"--write reads {args.results} alone: copy the figures there")
+    page = args.write or args.check
     try:
         text = page.read_text(encoding="utf-8")
-        tables = {run.stem: tables_of(run) for run in runs}
-        filled = fill(text, tables, strict=args.check)
+        results = read_results(args.results)
+        tables = {name: tables_of(figures) for name, figures in results.items()}
+        if args.write:
+            return _write(page, text, tables)
+        codes = [_check(page, text, tables)]
+        codes += [_compare(path, results) for path in args.runs]
+        return max(codes)
     except (BenchmarkError, OSError) as error:
         print(f"report: {error}", file=sys.stderr)
         return 2
-    if not args.check:
-        page.write_text(filled, encoding="utf-8")
-        return 0
-    for name in wrong_places(text, filled):
-        print(f"report: {page}, {name}: not what its figures make", file=sys.stderr)
-    return int(text != filled)
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from benchmarks.report import BenchmarkError, positive, write_json
+from benchmarks.common import BenchmarkError, positive, write_json
 from benchmarks.scenarios import IDLE, NUM_PROMPT, SCENARIOS, make_case
 from langchain_ssr.bench.intervals import interval
 

@@ -22,8 +22,8 @@ from typing import Any
 
 from langchain_core.exceptions import ModelError
 
+from benchmarks.common import BenchmarkError, positive, write_json
 from benchmarks.memory import MemoryLog
-from benchmarks.report import BenchmarkError, positive, write_json
 from benchmarks.soak_requests import MAX_MODEL_LEN, Planned, make_cases, plan
 from langchain_ssr import ChatSSR
 from langchain_ssr.errors import EngineDiedError, EngineStartError, ServerError

@@ -158,7 +158,10 @@ def advise(
         "Without any draft, proposals from prompt, reasoning and answer save "
         f"{advice.replayed_saved:.0%} of the decode steps."
     )
-    OUT.print(f"SSR can save you at most {advice.most_saved:.0%} of them.")
+    OUT.print(
+        f"SSR can save you at most {advice.most_saved:.0%} of them by drafts of the "
+        "answer. What drafts bring while the model thinks, no log can tell."
+    )
 
 
 @app.command(

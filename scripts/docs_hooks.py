@@ -2,7 +2,7 @@
 
 A page with `include: README.md` in its front matter becomes that file. Links that work
 in the repository, into docs/ from outside and out of it from inside, lead to the site's
-pages: those to examples to the page about them.
+pages: those to examples to the page about them. Every page ends in `NOT_MEASURED`.
 """
 
 from __future__ import annotations
@@ -17,14 +17,17 @@ _OUT_OF_DOCS = re.compile(
     r"\]\(\.\./(?:(README|CHANGELOG)\.md(#[^)\s]+)?|examples/[^)\s]+)\)"
 )
 EXAMPLES = "](examples.md)"
+NOT_MEASURED = "*Not measured on a GPU: the project's own figures are from CPUs.*"
 
 
 def on_page_markdown(markdown: str, *, page: Any, **_: Any) -> str:
-    """Return the page's text, or that of the file that it includes."""
+    """Return the page's text, or that of the file that it includes, and the note."""
     name = page.meta.get("include")
     if name is None:
-        return within_site(markdown)
-    return from_root((ROOT / name).read_text(encoding="utf-8"))
+        text = within_site(markdown)
+    else:
+        text = from_root((ROOT / name).read_text(encoding="utf-8"))
+    return f"{text.rstrip()}\n\n---\n\n{NOT_MEASURED}\n"
 
 
 def from_root(text: str) -> str:

@@ -3,7 +3,9 @@
 The recorded texts stand in for the model. In each step the matcher proposes from the
 prompt, reasoning and answer, the longest correct beginning is accepted, and the engine
 adds a token of its own. Drafts cannot be replayed from a log, for they depend on the
-model; what they can bring at most is that the whole answer takes one step.
+model. In the answer they can bring at most that every step is full: one token more than
+are proposed. While the model thinks, drafts are proposed from too, and no log says what
+that brings; the reasoning counts as replayed.
 """
 
 from __future__ import annotations
@@ -49,8 +51,9 @@ class Advice:
         reasoning_tokens: In all.
         answer_tokens: In all.
         answer_share: Answer tokens over all tokens, from 0 to 1.
-        most_saved: The share of decode steps that is saved if reasoning is replayed as
-            below and each answer takes one step: no draft can save more.
+        most_saved: The share of decode steps that is saved if the reasoning goes as in
+            the replay, and every step of the answer is full. In the answer no draft can
+            save more; in the reasoning, where drafts are a source as well, one might.
         replayed_saved: The share of decode steps that proposals from prompt, reasoning
             and answer save without any draft.
         reasoning_tokens_per_step: In the replay.
@@ -81,6 +84,7 @@ def advise(logged: Sequence[Logged], tokenize: Tokenize, max_spec: int = 32) -> 
         max_spec: Most proposed tokens of a step.
     """
     reasoning_tokens = reasoning_steps = answer_tokens = answer_steps = 0
+    least_answer_steps = 0
     for each in logged:
         reasoning, answer = tokenize(each.reasoning), tokenize(each.answer)
         matcher = Matcher(tokenize(each.prompt))
@@ -90,6 +94,7 @@ def advise(logged: Sequence[Logged], tokenize: Tokenize, max_spec: int = 32) -> 
             matcher, matcher.extend_reasoning, reasoning, max_spec
         )
         matcher.start_answer()
+        least_answer_steps += -(-len(answer) // (max_spec + 1))
         answer_steps += num_steps(matcher, matcher.extend_answer, answer, max_spec)
     tokens = reasoning_tokens + answer_tokens
     return Advice(
@@ -98,7 +103,7 @@ def advise(logged: Sequence[Logged], tokenize: Tokenize, max_spec: int = 32) -> 
         reasoning_tokens=reasoning_tokens,
         answer_tokens=answer_tokens,
         answer_share=answer_tokens / tokens,
-        most_saved=1 - (reasoning_steps + len(logged)) / tokens,
+        most_saved=1 - (reasoning_steps + least_answer_steps) / tokens,
         replayed_saved=1 - (reasoning_steps + answer_steps) / tokens,
         reasoning_tokens_per_step=(
             reasoning_tokens / reasoning_steps if reasoning_steps else None

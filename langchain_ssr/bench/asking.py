@@ -52,20 +52,30 @@ class Asker(Protocol):
         """Describe the engine, in JSON data."""
 
 
+_REPORT = {"ssr": '{"speculation": false}'}
 OpenEngine = Callable[[Engine], AbstractContextManager[Asker]]
 """Starts an engine, and ends it with the context."""
 
 
 class ChatAsker:
-    """Asks a chat model."""
+    """Asks a chat model.
 
-    def __init__(self, llm: ChatSSR) -> None:
+    Args:
+        llm: The model.
+        counts: Whether its engine counts steps without SSR (`modes.COUNTING`).
+    """
+
+    def __init__(self, llm: ChatSSR, *, counts: bool = False) -> None:
         """Take a model."""
         self._llm = llm
+        self._counts = counts
 
     def ask(self, item: Item, settings: Mapping[str, Any]) -> Answer:
         """Stream an answer; see `Asker`."""
         call = dict(settings)
+        if self._counts:  # a model without SSR does not ask for a report by itself
+            body = call.get("extra_body", {})
+            call["extra_body"] = {**body, "vllm_xargs": dict(_REPORT)}
         if item.tools:
             call["tools"] = [dict(tool) for tool in item.tools]
         messages = convert_to_messages([dict(message) for message in item.messages])
@@ -118,6 +128,6 @@ def engines_of(model: str, engine_kwargs: Mapping[str, Any]) -> OpenEngine:
             engine_kwargs={**engine_kwargs, **engine.arguments()},
         ) as llm:
             llm.warmup()
-            yield ChatAsker(llm)
+            yield ChatAsker(llm, counts=not engine.speculation)
 
     return open_engine

@@ -14,6 +14,7 @@ from typing import Any
 
 from langchain_ssr.bench import tests_child
 from langchain_ssr.bench.files import FormatError, read_json, read_lines
+from langchain_ssr.bench.hub import CLASSEVAL, HUB, HUMANEVAL, hub_rows
 from langchain_ssr.bench.items import Item, Verdict, right_or_wrong
 from langchain_ssr.demo.grading_code import run_limited
 
@@ -42,7 +43,7 @@ def humaneval(path: Path, num: int | None = None) -> list[Item]:
     """Read HumanEval: JSON lines, perhaps compressed by gzip.
 
     Args:
-        path: The file (`HumanEval.jsonl.gz`).
+        path: The file (`HumanEval.jsonl.gz`), or `hub`.
         num: How many tasks, from the first; None for all.
 
     Raises:
@@ -51,7 +52,7 @@ def humaneval(path: Path, num: int | None = None) -> list[Item]:
     return _items(
         "humaneval",
         path,
-        read_lines(path)[:num],
+        (hub_rows(*HUMANEVAL) if path == HUB else read_lines(path))[:num],
         lambda task: HUMANEVAL_PROMPT.format(
             name=task["entry_point"], prompt=task["prompt"].strip()
         ),
@@ -63,13 +64,13 @@ def classeval(path: Path, num: int | None = None) -> list[Item]:
     """Read ClassEval: a JSON list, perhaps compressed by gzip.
 
     Args:
-        path: The file (`ClassEval_data.json`).
+        path: The file (`ClassEval_data.json`), or `hub`.
         num: How many tasks, from the first; None for all.
 
     Raises:
         SettingsError: If it is no such file.
     """
-    tasks = read_json(path)
+    tasks = hub_rows(*CLASSEVAL) if path == HUB else read_json(path)
     if not isinstance(tasks, list):
         raise FormatError(path, "ClassEval", "it is not a list of tasks")
     return _items("classeval", path, tasks[:num], classeval_prompt, _judge_classeval)

@@ -50,10 +50,14 @@ def bench(  # noqa: PLR0917 - a command line has many options
         str | None,
         typer.Option(help="Held-out prompts of the demo model: code,data,tools,short."),
     ] = None,
-    humaneval: Annotated[Path | None, typer.Option(help="HumanEval.jsonl.gz.")] = None,
-    classeval: Annotated[Path | None, typer.Option(help="ClassEval_data.json.")] = None,
+    humaneval: Annotated[
+        Path | None, typer.Option(help="HumanEval.jsonl.gz, or: hub.")
+    ] = None,
+    classeval: Annotated[
+        Path | None, typer.Option(help="ClassEval_data.json, or: hub.")
+    ] = None,
     longproc: Annotated[
-        Path | None, typer.Option(help="Folder of LongProc's 2K tasks.")
+        Path | None, typer.Option(help="Folder of LongProc's 2K tasks, or: hub.")
     ] = None,
     prompts: Annotated[
         Path | None, typer.Option(help="JSON lines with messages: requests apart.")
@@ -71,8 +75,9 @@ def bench(  # noqa: PLR0917 - a command line has many options
         bool, typer.Option("--together", help="All engines at once, taking turns.")
     ] = False,
     warm_up: Annotated[
-        int, typer.Option(help="First answers that are not counted.", min=0)
-    ] = 1,
+        int | None,
+        typer.Option(help="First answers that are not counted. Default: 1.", min=0),
+    ] = None,
     temperature: Annotated[
         float | None, typer.Option(help="Default 0; below 0: the model's own.")
     ] = None,
@@ -97,6 +102,13 @@ def bench(  # noqa: PLR0917 - a command line has many options
     floor: Annotated[
         float | None, typer.Option(help="Fail below so many tokens per step of SSR.")
     ] = None,
+    floor_answer_steps: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Fail if SSR's answers do not take so many times fewer steps: X, than "
+            "plain's; MODE=X. Several times."
+        ),
+    ] = None,
     same: Annotated[
         bool, typer.Option("--same", help="Fail if SSR's output is not plain's.")
     ] = False,
@@ -116,8 +128,10 @@ def bench(  # noqa: PLR0917 - a command line has many options
     if check is not None:
         _check_overhead(model or "smollm2", rounds or 20, json_file)
     from langchain_ssr.bench import options as bench_options
+    from langchain_ssr.bench.floors import Floors, parse_answer_steps
     from langchain_ssr.bench.workers import parse_shard
 
+    floors = Floors(floor, parse_answer_steps(floor_answer_steps or ()), same)
     given = {
         "model": model,
         "modes": tuple(mode or ()),
@@ -148,7 +162,7 @@ def bench(  # noqa: PLR0917 - a command line has many options
         _run_shard(chosen, out, parse_shard(shard))
     else:
         _run(chosen, out, workers)
-        _report(out, json_file, plots=plots, floor=floor, same=same)
+        _report(out, json_file, floors, plots=plots)
 
 
 def _object(option: str, text: str | None) -> dict[str, Any]:
@@ -232,7 +246,7 @@ def _record_pairs(options: Any, path: Path) -> None:
     from langchain_ssr.bench.pairs import record_pairs
     from langchain_ssr.chat_model import ChatSSR
 
-    items = make_items(options)
+    items = [item for item in make_items(options) if item.left_out is None]
     settings = call_settings(options)
     with (
         ChatSSR(model=options.model, engine_kwargs=dict(options.engine_kwargs)) as llm,
@@ -245,18 +259,18 @@ def _record_pairs(options: Any, path: Path) -> None:
 def _report(
     out: Path,
     json_file: Path | None,
+    floors: Any,
     *,
     plots: bool,
-    floor: float | None,
-    same: bool,
 ) -> None:
     """Write and print the figures; exit with 1 if they are not as asked."""
-    from langchain_ssr.bench.figures import figures_of, problems
+    from langchain_ssr.bench.figures import figures_of
+    from langchain_ssr.bench.floors import problems
     from langchain_ssr.bench.plots import draw
     from langchain_ssr.bench.store import Store
     from langchain_ssr.bench.tables import markdown
 
-    figures = figures_of(Store(out))
+    figures = figures_of(Store(out), sys.argv)
     text = json.dumps(figures, indent=2) + "\n"
     for file in (out / "figures.json", json_file):
         if file is not None:
@@ -267,7 +281,7 @@ def _report(
     if plots:
         for path in draw(figures, out):
             OUT.print(f"drew {path}", style="dim", markup=False)
-    found = problems(figures, floor=floor, same=same)
+    found = problems(figures, floors)
     for problem in found:
         OUT.print(problem, style="bold red", markup=False)
     raise typer.Exit(1 if found else 0)

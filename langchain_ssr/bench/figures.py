@@ -1,12 +1,17 @@
-"""The figures of a folder, and what is wrong with them."""
+"""The figures of a folder."""
 
 from __future__ import annotations
 
-import os
 import platform
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from langchain_ssr.bench.provenance import (
+    command_line,
+    cpu_model,
+    num_cores,
+    versions,
+)
 from langchain_ssr.bench.store import Store
 from langchain_ssr.bench.summary import summarize
 
@@ -15,64 +20,38 @@ SCHEMA = 1
 _OF_ENGINE = ("vllm_version", "device", "dtype")
 
 
-def figures_of(store: Store) -> dict[str, Any]:
+def figures_of(store: Store, command: Sequence[str] | None = None) -> dict[str, Any]:
     """Return all figures of a run, as JSON data.
 
     Args:
         store: The run's folder.
+        command: The command that made it, as `sys.argv`.
     """
-    engines = store.engines
+    engines, settings = store.engines, store.settings
+    peers = [n for n, mode in settings["modes"].items() if mode["speculative_config"]]
     return {
         "schema_version": SCHEMA,
-        "settings": store.settings,
-        "machine": _machine(engines),
+        "date": store.date,
+        "command": command_line(command) if command else None,
+        "versions": versions(),
+        "settings": settings,
+        "machine": machine_of(engines),
         "engines": engines,
-        **summarize(store.records),
+        **summarize(store.records, peers),
     }
 
 
-def _machine(engines: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
-    """Say where it was measured, as far as tables should show it."""
+def machine_of(engines: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """Say where it was measured, as far as tables should show it.
+
+    Args:
+        engines: What engines say of themselves, by mode.
+    """
     first = next(iter(engines.values()), {})
     return {
         **{name: first[name] for name in _OF_ENGINE if first.get(name)},
         "gpu": first.get("gpu"),
         "architecture": platform.machine(),
-        "cores": f"{os.cpu_count()} cores",
+        "cpu": cpu_model(),
+        "cores": num_cores(),
     }
-
-
-def problems(
-    figures: Mapping[str, Any], *, floor: float | None, same: bool
-) -> list[str]:
-    """Name what is not as asked for, in modes with SSR.
-
-    Args:
-        figures: What `figures_of` returned.
-        floor: Least tokens per step, of each workload; None for any.
-        same: Whether all outputs must be those of the baseline.
-
-    Returns:
-        A sentence each; none if all is well.
-    """
-    modes = figures["settings"]["modes"]
-    found = []
-    for workload, by_mode in figures["workloads"].items():
-        for name, mode in by_mode.items():
-            if not modes[name]["speculation"]:
-                continue
-            rate = mode["tokens_per_step"]
-            if floor is not None and (rate is None or rate < floor):
-                shown = "no" if rate is None else f"{rate:.2f}"
-                found.append(
-                    f"{workload}, {name}: {shown} tokens per step, not {floor}"
-                )
-            if same and mode["num_same_output"] < mode["num_compared"]:
-                differ = mode["num_compared"] - mode["num_same_output"]
-                found.append(
-                    f"{workload}, {name}: {differ} of {mode['num_compared']} outputs "
-                    f"are not those of {figures['baseline']}"
-                )
-            if same and not mode["num_compared"]:
-                found.append(f"{workload}, {name}: nothing to compare with")
-    return found

@@ -50,6 +50,7 @@ class Item:
         conversation: Requests with the same one share what the engine has cached of
             their prompts. Default: none does.
         judge: Judges the answer; None if nobody can.
+        left_out: Why it is not asked; None if it is.
     """
 
     id: str
@@ -59,6 +60,7 @@ class Item:
     settings: Mapping[str, Any] = field(default_factory=dict)
     conversation: str | None = None
     judge: Judge | None = None
+    left_out: str | None = None
 
     @property
     def digest(self) -> str:
@@ -66,6 +68,10 @@ class Item:
         told = [self.messages, self.tools, self.settings]
         text = json.dumps(told, sort_keys=True, default=list)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+Misfit = Callable[[Item], str | None]
+"""Says why a request does not fit the model; None if it does."""
 
 
 def messages_to_json(messages: Sequence[BaseMessage]) -> list[dict[str, Any]]:

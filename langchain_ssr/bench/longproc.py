@@ -8,16 +8,19 @@ perhaps compressed; for `html_to_tsv` also its web pages, in a folder or an arch
 from __future__ import annotations
 
 import collections
+import dataclasses
 import functools
+import json
 import re
 import tarfile
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 from langchain_ssr.bench.files import FormatError, read_json, read_text
-from langchain_ssr.bench.items import Item, Verdict, right_or_wrong
+from langchain_ssr.bench.hub import HUB, LONGPROC, hub_rows
+from langchain_ssr.bench.items import Item, Misfit, Verdict, right_or_wrong
 from langchain_ssr.errors import SettingsError
 
 TASKS = ("countdown", "html_to_tsv", "pseudo_to_code", "tom_tracking")
@@ -27,17 +30,24 @@ _TSV = re.compile(r"```(?:tsv)?[ \t]*\n(.*?)\n?```", re.DOTALL)
 _FINAL = re.compile(r"final answer\s*:\s*(.+)", re.IGNORECASE)
 
 
-def longproc(folder: Path, num: int | None = None) -> list[Item]:
+def longproc(
+    folder: Path, num: int | None = None, misfit: Misfit = lambda _: None
+) -> list[Item]:
     """Read the tasks that a folder has.
 
     Args:
-        folder: Where they are.
+        folder: Where they are, or `hub`.
         num: How many prompts of each task, from the first; None for all.
+        misfit: Tells prompts that do not fit. They are left out and not counted, but
+            stand among the others, with the reason.
 
     Raises:
         SettingsError: If the folder has none, or one of another form.
     """
-    items = [item for task in TASKS for item in _of_task(folder, task, num)]
+    read = _of_hub if folder == HUB else functools.partial(_of_task, folder)
+    items = [
+        item for task in TASKS for item in _first_that_fit(read(task), num, misfit)
+    ]
     if not items:
         raise SettingsError(
             f"{folder} has none of LongProc's tasks: {TASKS[0]}_2k.json"
@@ -45,7 +55,50 @@ def longproc(folder: Path, num: int | None = None) -> list[Item]:
     return items
 
 
-def _of_task(folder: Path, task: str, num: int | None) -> Iterable[Item]:
+def _first_that_fit(
+    items: Iterable[Item], num: int | None, misfit: Misfit
+) -> Iterator[Item]:
+    left = num
+    for item in items:
+        if left == 0:
+            return
+        why = misfit(item)
+        yield dataclasses.replace(item, left_out=why)
+        if left is not None and why is None:
+            left -= 1
+
+
+def _of_hub(task: str) -> Iterator[Item]:
+    """Read a task from the hub, where the prompts are filled in."""
+    rows = hub_rows(LONGPROC, f"{task}_2k")
+    try:
+        for number, row in enumerate(rows):
+            told = json.loads(row["metadata"])
+            wanted = row["reference_output"]
+            entry = {"gt": _inside(wanted), "solution": wanted, **told}
+            yield _item(task, number, row["input_prompt"], entry)
+    except (TypeError, KeyError, ValueError) as error:
+        problem = f"{type(error).__name__}: {error}"
+        raise FormatError(Path(LONGPROC), f"LongProc's {task}", problem) from error
+
+
+def _inside(text: str) -> str:
+    """Return the rows of a fenced table, or of a bare one."""
+    blocks = _TSV.findall(text)
+    return blocks[-1] if blocks else text
+
+
+def _item(task: str, number: int, prompt: str, entry: Mapping[str, Any]) -> Item:
+    judge = _JUDGES.get(task)
+    return Item(
+        f"{task}-{number}",
+        f"longproc {task}",
+        [{"role": "user", "content": prompt}],
+        judge=judge and functools.partial(judge, entry),
+    )
+
+
+def _of_task(folder: Path, task: str) -> Iterator[Item]:
     data = _find(folder, f"{task}_2k.json", f"{task}/{task}_2k.json")
     if data is None:
         return
@@ -54,15 +107,9 @@ def _of_task(folder: Path, task: str, num: int | None) -> Iterable[Item]:
         raise SettingsError(f"{folder} has {data.name}, but not {task}_prompts.yaml")
     try:
         template = _yaml(read_text(prompts))["USER_PROMPT"]
-        for number, entry in enumerate(read_json(data)[:num]):
+        for number, entry in enumerate(read_json(data)):
             fields = _FIELDS[task](entry, folder)
-            judge = _JUDGES.get(task)
-            yield Item(
-                f"{task}-{number}",
-                f"longproc {task}",
-                [{"role": "user", "content": template.format(**fields)}],
-                judge=judge and functools.partial(judge, entry),
-            )
+            yield _item(task, number, template.format(**fields), entry)
     except (TypeError, KeyError, AttributeError) as error:
         problem = f"{type(error).__name__}: {error}"
         raise FormatError(data, f"LongProc's {task}", problem) from error

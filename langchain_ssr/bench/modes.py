@@ -18,6 +18,8 @@ from langchain_ssr.settings import SpeculationSettings, merge_call_settings, sug
 
 BASELINE = "plain"
 _NAME = re.compile(r"[\w.@-]+")
+COUNTING = "langchain_ssr.engine.counting_scheduler.CountingScheduler"
+"""vLLM's own scheduler, with a count of steps by phase."""
 INSTALL_ARCTIC = "pip install arctic-inference==0.3.0"
 NGRAM = {"method": "ngram", "num_speculative_tokens": 5, "prompt_lookup_max": 4}
 """As vLLM's documentation has it."""
@@ -54,10 +56,16 @@ class Engine:
         return str(self.speculative_config.get("method", "draft_model"))
 
     def arguments(self) -> dict[str, Any]:
-        """Return arguments of `vllm serve`, for `engine_kwargs`."""
-        if self.speculative_config is None:
+        """Return arguments of `vllm serve`, for `engine_kwargs`.
+
+        SSR counts its steps itself; other engines get a scheduler that does.
+        """
+        if self.speculation:
             return {}
+        if self.speculative_config is None:
+            return {"scheduler_cls": COUNTING}
         return {
+            "scheduler_cls": COUNTING,
             "speculative_config": dict(self.speculative_config),
             "per_request_spec_decode_metrics": "summary",
         }

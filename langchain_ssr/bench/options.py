@@ -10,6 +10,7 @@ from typing import Any
 
 from langchain_ssr.bench.code_tasks import classeval, humaneval
 from langchain_ssr.bench.demo_items import SKILLS, demo_items
+from langchain_ssr.bench.fitting import misfit_of
 from langchain_ssr.bench.items import Item
 from langchain_ssr.bench.longproc import longproc
 from langchain_ssr.bench.modes import Mode, check_modes, parse_mode
@@ -34,7 +35,8 @@ class Options:
         longproc: Folder of LongProc.
         prompts: File of requests that have nothing to do with each other.
         trace: File of the requests of a recorded run, in order.
-        num: Requests of each workload, from the first; None for all.
+        num: Requests of each workload, from the first; None for all. LongProc's that
+            do not fit the model's context are left out and not counted.
         rounds: How often each mode answers each request.
         alive_together: All engines at once.
         warm_up: Answers of each started engine that are not counted.
@@ -67,7 +69,12 @@ class Options:
     engine_kwargs: Mapping[str, Any] = dataclasses.field(default_factory=dict)
 
 
-_PAPER = {"draft_budget": 500, "max_draft_tokens": 500, "speculate_reasoning": False}
+_PAPER = {
+    "draft_budget": 500,
+    "max_draft_tokens": 500,
+    "sources": ["draft_prefix", "draft_suffix"],
+    "speculate_reasoning": False,
+}
 PRESETS: Mapping[str, Mapping[str, Any]] = {
     "ci": {
         "demo": ",".join(SKILLS),
@@ -85,13 +92,15 @@ PRESETS: Mapping[str, Mapping[str, Any]] = {
             f"paper-500-250={json.dumps({**_PAPER, 'max_draft_tokens': 250})}",
         ),
         "thinking_budget": 2000,
+        "warm_up": 0,
     },
 }
 """`ci` takes minutes on two cores. `paper` has what is known of the settings of arXiv
 2608.20359: drafts of up to 500 tokens after 500 reasoning tokens, reasoning of up to
-2000, iterative drafts of up to 500 tokens every 750 and of up to 250 every 500, one
-request at a time. That an iterative run drafts first after its interval, and that it
-is greedy, are guesses; `--temperature` and `--max-tokens` say otherwise."""
+2000, iterative drafts of up to 500 tokens every 750 and of up to 250 every 500, nothing
+proposed but drafts, one request at a time, no warm-up. That an iterative run drafts
+first after its interval, and that it is greedy, are guesses; `--temperature` and
+`--max-tokens` say otherwise."""
 
 
 def make_options(preset: str | None, given: Mapping[str, Any]) -> Options:
@@ -152,13 +161,13 @@ def make_items(options: Options) -> list[Item]:
     if options.demo:
         skills = options.demo.split(",")
         items += demo_items(skills, num or 10, options.seed)
-    for reader, path in (
-        (humaneval, options.humaneval),
-        (classeval, options.classeval),
-        (longproc, options.longproc),
-    ):
-        if path is not None:
-            items += reader(path, num)
+    if options.humaneval is not None:
+        items += humaneval(options.humaneval, num)
+    if options.classeval is not None:
+        items += classeval(options.classeval, num)
+    if options.longproc is not None:
+        fits = misfit_of(options.model, options.engine_kwargs, call_settings(options))
+        items += longproc(options.longproc, num, fits)
     if options.prompts is not None:
         items += read_requests(options.prompts, options.prompts.stem, num)
     if options.trace is not None:

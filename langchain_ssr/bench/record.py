@@ -138,25 +138,29 @@ def _speculation(mode: Mode, stats: SpeculationStats) -> dict[str, Any]:
         "num_reasoning_tokens": stats.num_reasoning_tokens,
         "num_answer_tokens": stats.num_answer_tokens,
     }
+    failed = stats.reason == "error"  # and then not all steps were counted
     steps = stats.num_reasoning_steps + stats.num_answer_steps
-    if mode.engine.method is not None:  # vLLM does not say in which phase it saved
+    if not failed:
+        found["num_steps"] = steps
+    if is_counted(stats) or (mode.engine.method is None and not failed):
+        found["num_reasoning_steps"] = stats.num_reasoning_steps
+        found["num_answer_steps"] = stats.num_answer_steps
+    if mode.engine.method is not None:
         block = stats.speculative_decoding
         if block is None:
-            return found
+            return found | {"num_steps": None}
         accepted = block["num_accepted_draft_tokens"]
+        _, alone = paces(stats)
         return {
             **found,
-            "num_steps": steps,
             "accepted": {mode.engine.method: accepted},
             "num_extra_tokens": block["num_draft_tokens"] - accepted,
+            "alone": alone,
         }
     first_draft = stats.timing.time_to_first_draft_ms
     drafting, alone = paces(stats)
     return {
         **found,
-        "num_steps": steps,
-        "num_reasoning_steps": stats.num_reasoning_steps,
-        "num_answer_steps": stats.num_answer_steps,
         "accepted": {
             name: source.num_accepted_draft_tokens
             for name, source in stats.sources.items()
@@ -169,6 +173,17 @@ def _speculation(mode: Mode, stats: SpeculationStats) -> dict[str, Any]:
         "alone": alone,
         "timeline": stats.timeline,
     }
+
+
+def is_counted(stats: SpeculationStats) -> bool:
+    """Whether the scheduler counted the steps of each phase.
+
+    Only its reports have times of phases. Without one, steps are made of what vLLM
+    says, and that is no count of phases where it speculates by a method of its own.
+    """
+    timing = stats.timing
+    reported = timing.reasoning_time_ms is not None or timing.answer_time_ms is not None
+    return reported and stats.reason != "error"
 
 
 def paces(stats: SpeculationStats) -> tuple[Pace | None, Pace | None]:

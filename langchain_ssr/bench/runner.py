@@ -116,6 +116,8 @@ def _started(plan: Plan, asker: Asker) -> Asker:
 
 
 def _measure(plan: Plan, asker: Asker, item: Item, mode: Mode, number: int) -> Record:
+    if item.left_out is not None:
+        return Record.without_answer(mode, item, number, item.left_out)
     settings = {**plan.settings, **item.settings, **mode.settings}
     name = f"{mode.name} {number} {item.conversation or item.id}"
     try:

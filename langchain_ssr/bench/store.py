@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -129,6 +130,14 @@ class Store:
         for file in sorted(self.folder.glob("engines*.json")):
             found.update(read_json(file))
         return found
+
+    @property
+    def date(self) -> str | None:
+        """When the last answer was written, in ISO 8601 (UTC); None without any."""
+        times = [file.stat().st_mtime for file in self.folder.glob("records*.jsonl")]
+        if not times:
+            return None
+        return datetime.fromtimestamp(max(times), UTC).isoformat(timespec="seconds")
 
     @property
     def settings(self) -> dict[str, Any]:

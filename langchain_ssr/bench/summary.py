@@ -2,15 +2,16 @@
 
 Two speed-ups, for they can differ much: the *ratio of mean latencies* (long requests
 count more; it is what a queue of such requests sees) and the *mean of per-request
-speed-ups* (each request counts the same). A request that was repeated counts once, with
-the mean of its rounds.
+speed-ups* (each request counts the same). The same two of the engine steps of the
+answers, which do not depend on the machine. A request that was repeated counts once,
+with the mean of its rounds.
 """
 
 from __future__ import annotations
 
 import collections
 import statistics
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from langchain_ssr.bench.intervals import bootstrap
@@ -18,10 +19,12 @@ from langchain_ssr.bench.modes import BASELINE
 from langchain_ssr.bench.record import Pace, Record
 
 Pair = tuple[float, float]
-"""Seconds of one request: the baseline's and the mode's."""
+"""Seconds, or answer steps, of one request: the baseline's and the mode's."""
+Measure = Callable[[Record], float | None]
+"""What is compared of two answers; None where it is not known."""
 _TIMES = ("first_reasoning", "first_draft", "first_answer", "total")
 _ROW = (
-    *("mode", "item", "round", "workload", "skipped", *_TIMES),
+    *("mode", "item", "digest", "round", "workload", "skipped", *_TIMES),
     *("num_input_tokens", "num_cached_tokens", "num_reasoning_tokens"),
     *("num_answer_tokens", "num_reasoning_steps", "num_answer_steps", "num_steps"),
     *("accepted", "num_extra_tokens", "num_drafts", "drafting", "alone", "timeline"),
@@ -29,27 +32,49 @@ _ROW = (
 )
 
 
-def ratio_of_mean_latencies(pairs: Sequence[Pair]) -> float:
-    """Return the baseline's mean latency over the mode's."""
+def ratio_of_means(pairs: Sequence[Pair]) -> float:
+    """Return the baseline's mean over the mode's."""
     return sum(pair[0] for pair in pairs) / sum(pair[1] for pair in pairs)
 
 
-def mean_of_per_request_speedups(pairs: Sequence[Pair]) -> float:
-    """Return the mean, over requests, of the baseline's latency over the mode's."""
+def mean_of_ratios(pairs: Sequence[Pair]) -> float:
+    """Return the mean, over requests, of the baseline's value over the mode's."""
     return statistics.fmean(pair[0] / pair[1] for pair in pairs)
 
 
+def latency(record: Record) -> float:
+    """Return the seconds of an answer, reasoning included."""
+    return record.total
+
+
+def answer_steps(record: Record) -> float | None:
+    """Return the engine steps after the reasoning; None if unknown, or no answer came.
+
+    An answer that came whole in the step that ended the reasoning took one.
+    """
+    if record.num_answer_steps is None:
+        return None
+    if not (record.content.strip() or record.tool_calls):
+        return None
+    return max(record.num_answer_steps, 1)
+
+
 SPEEDUPS: Mapping[str, Callable[[Sequence[Pair]], float]] = {
-    "ratio_of_mean_latencies": ratio_of_mean_latencies,
-    "mean_of_per_request_speedups": mean_of_per_request_speedups,
+    "ratio_of_mean_latencies": ratio_of_means,
+    "mean_of_per_request_speedups": mean_of_ratios,
+}
+ANSWER_STEPS: Mapping[str, Callable[[Sequence[Pair]], float]] = {
+    "ratio_of_mean_answer_steps": ratio_of_means,
+    "mean_of_per_request_answer_step_ratios": mean_of_ratios,
 }
 
 
-def summarize(records: Iterable[Record]) -> dict[str, Any]:
+def summarize(records: Iterable[Record], peers: Collection[str] = ()) -> dict[str, Any]:
     """Make figures of records.
 
     Args:
         records: Of any modes and workloads, in any order.
+        peers: Modes that the others are compared with, beside the baseline.
 
     Returns:
         `baseline` (a mode's name), `workloads` (figures by workload and mode) and
@@ -68,7 +93,15 @@ def summarize(records: Iterable[Record]) -> dict[str, Any]:
         "baseline": baseline,
         "workloads": {
             workload: {
-                mode: _figures(own, of_modes[str(baseline)])
+                mode: {
+                    **_figures(own, of_modes[str(baseline)]),
+                    "against": {
+                        peer: _compared(own, of_modes[peer])
+                        for peer in peers
+                        if baseline not in (mode, peer) and peer != mode
+                        if of_modes.get(peer)
+                    },
+                }
                 for mode, own in of_modes.items()
                 if own
             }
@@ -98,16 +131,14 @@ def _figures(own: Sequence[Record], baseline: Sequence[Record]) -> dict[str, Any
     answered = [record for record in own if not record.skipped]
     others = {record.key[1:]: record for record in baseline}
     compared = [_same(record, others.get(record.key[1:])) for record in answered]
-    pairs = paired(answered, baseline)
     scores = [record.score for record in answered if record.score is not None]
     return {
         "num_answers": len(answered),
         "num_skipped": len(own) - len(answered),
-        "num_pairs": len(pairs),
         **{
             f"mean_{name}": _mean(getattr(r, name) for r in answered) for name in _TIMES
         },
-        **{name: _with_interval(pairs, speedup) for name, speedup in SPEEDUPS.items()},
+        **_compared(answered, baseline),
         **_work(answered),
         "thinking_tokens_per_second": thinking_speed(answered),
         "ms_per_step_drafting": _pace(record.drafting for record in answered),
@@ -119,14 +150,36 @@ def _figures(own: Sequence[Record], baseline: Sequence[Record]) -> dict[str, Any
     }
 
 
-def paired(own: Iterable[Record], baseline: Iterable[Record]) -> list[Pair]:
-    """Pair the latencies of requests that both modes answered in the same rounds."""
+def _compared(own: Sequence[Record], other: Sequence[Record]) -> dict[str, Any]:
+    """Compare a mode's answers with those of another one."""
+    pairs, steps = paired(own, other), paired(own, other, answer_steps)
+    return {
+        "num_pairs": len(pairs),
+        "num_answer_step_pairs": len(steps),
+        **{name: _with_interval(pairs, speedup) for name, speedup in SPEEDUPS.items()},
+        **{name: _with_interval(steps, ratio) for name, ratio in ANSWER_STEPS.items()},
+    }
+
+
+def paired(
+    own: Iterable[Record], baseline: Iterable[Record], measure: Measure = latency
+) -> list[Pair]:
+    """Pair what was measured of requests that both modes answered in the same rounds.
+
+    Args:
+        own: The mode's answers.
+        baseline: The baseline's.
+        measure: What is compared; an answer of which it is not known is left out.
+    """
     before = {record.key[1:]: record for record in baseline if not record.skipped}
     rounds: dict[str, list[Pair]] = collections.defaultdict(list)
     for record in own:
         other = before.get(record.key[1:])
-        if other is not None and not record.skipped:
-            rounds[record.item].append((other.total, record.total))
+        if other is None or record.skipped:
+            continue
+        before_it, it = measure(other), measure(record)
+        if before_it is not None and it is not None:
+            rounds[record.item].append((before_it, it))
     return [
         (statistics.fmean(a for a, _ in each), statistics.fmean(b for _, b in each))
         for each in rounds.values()

@@ -12,7 +12,6 @@ through vLLM's rejection sampler, so it can change the speed and never the answe
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import time
 from collections.abc import Iterable
@@ -25,11 +24,9 @@ from vllm.v1.outputs import DraftTokenIds, ModelRunnerOutput
 from vllm.v1.request import Request, RequestStatus
 
 from langchain_ssr.engine.drafting import Drafting
-from langchain_ssr.engine.lifecycle import DraftEnd, Phase
+from langchain_ssr.engine.lifecycle import DraftEnd
 from langchain_ssr.engine.proposing import Proposing
-from langchain_ssr.engine.report import make_report
 from langchain_ssr.engine.report_history import ReportHistory
-from langchain_ssr.engine.reports import COUNTED
 from langchain_ssr.engine.request_settings import PREDICTION_TOKENS
 from langchain_ssr.engine.request_state import RequestState
 from langchain_ssr.engine.scheduler_base import KEY
@@ -185,37 +182,6 @@ class SSRMixin(Drafting, Proposing):
             state.has_ended = True
             if state.child_id:
                 self._end_child(state.child_id, DraftEnd.CUT)
-
-    def _report(self, output: EngineCoreOutput) -> None:
-        """Put the report so far beside the tokens of the answer.
-
-        The front end counts it, and shows it to a client that asked.
-        """
-        state = self._states.get(output.request_id)
-        if state is None or not state.counted:
-            return
-        thinks = state.phase is Phase.REASONING and not state.failed
-        # A stop string is found in the front end, on an output like any other.
-        if output.finish_reason is not None or (state.history and not thinks):
-            report = self._with_earlier(make_report(state), state, output)
-            out = report if state.asked else {COUNTED: report}
-        elif state.asked and (draft := state.draft_window()):
-            out = {"draft": draft}
-        else:
-            return
-        params = output.kv_transfer_params or {}
-        output.kv_transfer_params = {**params, KEY: out}
-
-    def _with_earlier(
-        self, report: dict[str, Any], state: RequestState, output: EngineCoreOutput
-    ) -> dict[str, Any]:
-        """Add the reports of earlier steps where the front end may look back."""
-        if state.history is None:
-            return report
-        request = self.requests.get(output.request_id)  # gone after its last step
-        metrics = request.spec_decode_metrics if request else output.spec_decode_metrics
-        fields = dataclasses.asdict(metrics) if metrics else None
-        return state.history.add(report, state.num_tokens, fields)
 
     def _count(
         self,

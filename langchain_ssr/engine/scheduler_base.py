@@ -1,36 +1,27 @@
-"""What the parts of the SSR scheduler share: state, and the guard of every hook."""
+"""What the parts of the SSR scheduler share: its state."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from vllm.logger import init_logger
 from vllm.v1.request import Request
 
 from langchain_ssr.engine.draft_policy import DraftPolicy
 from langchain_ssr.engine.lifecycle import DraftEnd
 from langchain_ssr.engine.markers import find_markers, is_hybrid
 from langchain_ssr.engine.owner import follow_owner
+from langchain_ssr.engine.reporting import Reporting
 from langchain_ssr.engine.request_state import RequestState
 from langchain_ssr.operator_settings import OperatorSettings
-
-if TYPE_CHECKING:
-    from vllm.v1.core.sched.scheduler import Scheduler as _Base
-else:
-    _Base = object
-
-logger = init_logger(__name__)
 
 KEY = "ssr"
 """Where settings come in (`extra_args`) and reports go out (`kv_transfer_params`)."""
 
 
-class SSRBase(_Base):
+class SSRBase(Reporting):
     """State beside a vLLM scheduler.
 
     Attributes:
-        _states: What is known of each real request, by request id.
         _parent_of: The parent of each draft, by the draft's request id.
         _drafters: What a draft is proposed from, by the draft's request id.
         _to_cut: Drafts that end at the next quiet moment, and why.
@@ -49,7 +40,6 @@ class SSRBase(_Base):
                 "flight at once. Use tensor or data parallelism."
             )
         follow_owner()
-        self._states: dict[str, RequestState] = {}
         self._parent_of: dict[str, str] = {}
         self._drafters: dict[str, RequestState] = {}
         self._to_cut: dict[str, DraftEnd] = {}
@@ -57,7 +47,6 @@ class SSRBase(_Base):
         self._ended: list[str] = []
         self._updating = False
         self._policy = DraftPolicy()
-        self._complained: set[str] = set()
         self._markers = find_markers(
             self.vllm_config,
             getattr(self.structured_output_manager, "tokenizer", None),
@@ -74,26 +63,11 @@ class SSRBase(_Base):
             self.max_num_running_reqs + 1
         )
 
-    def _guard(
-        self, request_id: str | None, hook: Callable[..., None], *args: Any
-    ) -> None:
-        """Run a hook; a failure costs the request its speed-up and nothing else."""
-        try:
-            hook(*args)
-        except Exception as error:
-            name = getattr(hook, "__name__", "hook")
-            if name not in self._complained:
-                self._complained.add(name)
-                logger.exception("SSR is off for a request: %s failed", name)
-            for failed in [request_id] if request_id else list(self._states):
-                self._give_up(failed, error)
-
     def _give_up(self, request_id: str, error: Exception) -> None:
-        del error
+        super()._give_up(request_id, error)
         state = self._states.get(request_id)
         if state is None:
             return
-        state.failed = True
         if (child_id := state.child_id) and child_id in self.requests:
             self._to_cut[child_id] = DraftEnd.DROPPED
         if request := self.requests.get(request_id):

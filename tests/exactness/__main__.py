@@ -22,7 +22,7 @@ from typing import TextIO
 
 from langchain_core.exceptions import ModelError
 
-from benchmarks.report import positive, write_json
+from benchmarks.common import positive, write_json
 from langchain_ssr.models import resolve
 from tests.exactness.cases import TRAINED
 from tests.exactness.cell import Cell

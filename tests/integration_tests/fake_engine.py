@@ -29,7 +29,7 @@ from vllm.v1.structured_output import StructuredOutputManager
 
 from langchain_ssr.backends.launch import speculation_arguments
 from langchain_ssr.engine.async_scheduler import SSRAsyncScheduler
-from langchain_ssr.engine.scheduler import KEY, SSRScheduler
+from langchain_ssr.engine.scheduler import KEY, SSRMixin, SSRScheduler
 from tests.integration_tests import tiny_models
 from tests.integration_tests.fake_worker import (
     BLOCK,
@@ -65,8 +65,7 @@ def make_scheduler(
     cls: type[Scheduler] = SSRScheduler, *, num_blocks: int = 400, **limits: Any
 ) -> Scheduler:
     """Make a scheduler; `limits` are fields of vLLM's scheduler and cache configs."""
-    plain = cls in (Scheduler, AsyncScheduler)
-    config = copy.deepcopy(_config(speculates=not plain))
+    config = copy.deepcopy(_config(speculates=issubclass(cls, SSRMixin)))
     config.scheduler_config.async_scheduling = issubclass(cls, AsyncScheduler)
     config.cache_config.num_gpu_blocks = num_blocks
     for name, value in limits.items():

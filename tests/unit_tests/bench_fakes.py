@@ -39,6 +39,7 @@ def stats(kind: str) -> SpeculationStats:
     if kind == "ngram":
         told.num_reasoning_steps, told.num_answer_steps = 40, 35
         told.num_saved_steps = 25
+        told.timing.answer_time_ms = 700.0  # only a scheduler's report has it
         told.speculative_decoding = {
             "num_accepted_draft_tokens": 25,
             "num_draft_tokens": 70,

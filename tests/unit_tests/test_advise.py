@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 
 import pytest
@@ -128,8 +129,32 @@ def test_copies_save_steps_and_news_do_not():
     assert copied.replayed_saved > 0.8
     assert copied.answer_share == 1
     assert new.answer_tokens == copied.answer_tokens
-    assert copied.most_saved == 1 - 1 / copied.answer_tokens
+    least = math.ceil(copied.answer_tokens / 33)
+    assert least > 1
+    assert copied.most_saved == new.most_saved == 1 - least / copied.answer_tokens
     assert copied.reasoning_tokens_per_step is None
+
+
+@given(
+    st.lists(
+        st.tuples(st.text("ab ", max_size=40), st.text("ab ", min_size=1, max_size=40)),
+        min_size=1,
+        max_size=4,
+    ),
+    st.integers(1, 8),
+)
+def test_the_limit_of_the_answers_is_that_of_full_steps(texts, most):
+    logged = [Logged("", reasoning, answer) for reasoning, answer in texts]
+    advice = advise(logged, lambda text: list(map(ord, text)), most)
+    tokens = advice.reasoning_tokens + advice.answer_tokens
+    reasoning_steps = (
+        advice.reasoning_tokens / advice.reasoning_tokens_per_step
+        if advice.reasoning_tokens_per_step
+        else 0
+    )
+    full = sum(math.ceil(len(answer) / (most + 1)) for _, answer in texts)
+    assert advice.most_saved == pytest.approx(1 - (reasoning_steps + full) / tokens)
+    assert advice.replayed_saved <= advice.most_saved + 1e-9
 
 
 def test_shares():
@@ -151,4 +176,6 @@ def test_command(monkeypatch, tmp_path):
     assert figures["requests"] == figures["with_reasoning"] == 12
     assert 0 < figures["replayed_saved"] < figures["most_saved"] < 1
     most = f"{figures['most_saved']:.0%}"
-    assert f"SSR can save you at most {most} of them." in result.output
+    assert f"SSR can save you at most {most} of them by drafts of the answer. What" in (
+        result.output
+    )

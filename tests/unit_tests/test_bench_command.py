@@ -60,6 +60,7 @@ def test_a_run_writes_figures_and_prints_tables(bench, engines, tmp_path):
     assert set(figures["workloads"]["p"]) == {"plain", "ngram", "ssr"}
     assert figures["settings"]["call"] == {"temperature": 0}
     assert figures["machine"]["device"] == "cpu"
+    assert figures["command"]
     assert "| ssr | 3 | 5.00" in (bench.out / "figures.md").read_text()
     assert "ratio of mean latencies" in result.output
     assert result.output.count("100 tokens in 50 steps") == 3
@@ -76,6 +77,16 @@ def test_a_floor_fails_the_run(bench):
     result = bench("--floor", "2.5")
     assert result.exit_code == 1
     assert "p, ssr: 2.00 tokens per step, not 2.5" in result.output
+
+
+def test_a_floor_of_answer_steps_fails_the_run(bench):
+    reached = ("--floor-answer-steps", "3", "--floor-answer-steps", "ngram=1.7")
+    assert bench(*reached).exit_code == 0
+    result = bench("--floor-answer-steps", "ngram=2")
+    assert result.exit_code == 1
+    assert "p, ssr: 1.75 times fewer answer steps than ngram, not 2\n" in result.output
+    wrong = bench("--floor-answer-steps", "much")
+    assert isinstance(wrong.exception, SettingsError)
 
 
 def test_another_output_fails_the_run(bench, engines):
@@ -184,6 +195,15 @@ def test_an_answer_is_streamed_and_timed(monkeypatch):
     assert told.message.additional_kwargs["reasoning_content"] == "They greet."
     assert told.message.response_metadata["speculation"]["mode"] == "ssr"
     assert told.message.usage_metadata["output_tokens"] == 22
+
+
+def test_an_engine_without_ssr_is_asked_for_its_count(monkeypatch):
+    backend = ssr_backend.use(monkeypatch, answer("Hello"))
+    asker = ChatAsker(ChatSSR(model="Qwen3-4B", speculation=False), counts=True)
+    asker.ask(item("x"), {"extra_body": {"cache_salt": "s"}})
+    [request] = backend.requests
+    assert request["cache_salt"] == "s"
+    assert json.loads(request["vllm_xargs"]["ssr"]) == {"speculation": False}
 
 
 def test_an_engine_has_what_its_mode_needs(monkeypatch):

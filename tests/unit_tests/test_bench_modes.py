@@ -47,10 +47,12 @@ def test_a_config_of_vllm_makes_an_engine():
     assert mode.name == "mtp"
     assert mode.engine == Engine(speculation=False, speculative_config=config)
     assert mode.engine.arguments() == {
+        "scheduler_cls": modes.COUNTING,
         "speculative_config": config,
         "per_request_spec_decode_metrics": "summary",
     }
-    assert BUILT_IN["plain"].engine.arguments() == {}
+    assert BUILT_IN["plain"].engine.arguments() == {"scheduler_cls": modes.COUNTING}
+    assert BUILT_IN["ssr"].engine.arguments() == {}
 
 
 def test_settings_of_ssr_make_calls():
@@ -123,7 +125,20 @@ def test_the_papers_drafts():
     assert chosen["paper-750-500"]["draft_budget"] == 750
     assert chosen["paper-500-250"]["max_draft_tokens"] == 250
     assert chosen["paper-one"]["iterative"] is False
+    for name, settings in chosen.items():
+        if name.startswith("paper"):
+            assert settings["sources"] == ["draft_prefix", "draft_suffix"]
+            assert settings["speculate_reasoning"] is False
+    assert chosen["ssr"] == {}
     assert make_options("paper", {}).thinking_budget == 2000
+
+
+def test_presets_may_leave_the_warm_up_out():
+    said = {"demo": "short", "warm_up": None}  # as a command line without it
+    assert make_plan(make_options("paper", said)).warm_up == 0
+    assert make_plan(make_options("paper", {**said, "warm_up": 2})).warm_up == 2
+    assert make_plan(make_options("ci", said)).warm_up == 1
+    assert make_plan(make_options("ci", {**said, "warm_up": 0})).warm_up == 0
 
 
 def test_each_budget_is_a_mode():

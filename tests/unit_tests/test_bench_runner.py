@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 
 import pytest
+from langchain_core.messages import AIMessageChunk
 
+from langchain_ssr.bench.asking import Answer
 from langchain_ssr.bench.modes import BUILT_IN, parse_mode
+from langchain_ssr.bench.record import Record
 from langchain_ssr.bench.runner import Plan, run
 from langchain_ssr.bench.store import Store
 from langchain_ssr.errors import SettingsError
-from tests.unit_tests.bench_fakes import FakeEngines, item, judge
+from tests.unit_tests.bench_fakes import FakeEngines, item, judge, stats
 
 ITEMS = [item(name, judge=judge) for name in ("a", "b", "c")]
 MODES = [BUILT_IN[name] for name in ("plain", "ngram", "ssr", "ssr-no-draft")]
@@ -125,8 +128,7 @@ def test_what_is_kept_of_an_answer(engines, tmp_path):
     plain, ngram, ssr, _ = Store(tmp_path).records  # as read again
     assert (plain.num_steps, plain.accepted, plain.num_extra_tokens) == (100, {}, 0)
     assert plain.num_reasoning_steps == 40
-    # of vLLM's methods only the sum is known
-    assert (ngram.num_steps, ngram.num_answer_steps) == (75, None)
+    assert (ngram.num_steps, ngram.num_answer_steps) == (75, 35)
     assert (ngram.accepted, ngram.num_extra_tokens) == ({"ngram": 25}, 45)
     assert (ssr.num_steps, ssr.num_answer_steps, ssr.num_drafts) == (50, 20, 1)
     assert ssr.accepted == {"draft_prefix": 5, "prompt": 45}
@@ -137,6 +139,42 @@ def test_what_is_kept_of_an_answer(engines, tmp_path):
     # 30 steps in 1450 ms: one for the prompt (100 ms), 10 beside the draft (400 ms)
     assert (ssr.drafting.num_steps, ssr.drafting.ms) == (10, 400)
     assert (ssr.alone.num_steps, ssr.alone.ms) == (19, 950)
+
+
+def told_of(name, change):
+    """The record of an answer whose statistics are changed."""
+    told = stats(name)
+    change(told)
+    metadata = {"speculation": told.to_dict()}
+    message = AIMessageChunk(content="right", response_metadata=metadata)
+    return Record.of(BUILT_IN[name], ITEMS[0], 0, Answer(message, 0.5, 1.0, 2.0))
+
+
+def forget_report(told):
+    told.timing.reasoning_time_ms = told.timing.answer_time_ms = None
+
+
+def fail(told):
+    told.reason = "error"
+
+
+def test_phases_are_known_where_they_were_counted():
+    of_vllm = told_of("ngram", forget_report)  # then only the sum is known
+    assert (of_vllm.num_steps, of_vllm.num_answer_steps) == (75, None)
+    plain = told_of("plain", forget_report)  # a step for each token
+    assert (plain.num_steps, plain.num_answer_steps) == (100, 60)
+    for name in ("plain", "ngram", "ssr"):
+        failed = told_of(name, fail)  # the count ended before the answer did
+        assert failed.num_steps is failed.num_answer_steps is None
+        assert failed.num_reasoning_steps is None
+        assert failed.num_answer_tokens == 60
+
+
+def test_what_does_not_fit_is_told_and_not_asked(engines, tmp_path):
+    long = item("b", left_out="9 tokens do not fit")
+    store = go(engines, tmp_path, items=[ITEMS[0], long], modes=MODES[:1])
+    assert [name for _, name, _ in engines.asked] == ["a"]
+    assert [r.skipped for r in store.records] == [None, "9 tokens do not fit"]
 
 
 # --- the folder ----------------------------------------------------------------------

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import gzip
-import io
 import json
-import tarfile
 
 import pytest
 
 from langchain_ssr import ChatSSR
 from langchain_ssr.bench.code_tasks import classeval, code_of, humaneval
 from langchain_ssr.bench.demo_items import demo_items
-from langchain_ssr.bench.longproc import longproc
 from langchain_ssr.bench.trace import TraceRecorder, read_requests
 from langchain_ssr.errors import SettingsError
 from tests.unit_tests import ssr_backend
@@ -196,103 +193,3 @@ def test_an_id_that_occurs_twice_is_refused(tmp_path):
     path.write_text(f"{json.dumps(line)}\n" * 2)
     with pytest.raises(SettingsError, match="twice"):
         read_requests(path, "p")
-
-
-# --- LongProc ------------------------------------------------------------------------
-
-PROMPTS = {
-    "countdown": "{demonstration} {nums} {target}",
-    "tom_tracking": "{story} {question}",
-    "html_to_tsv": "{html_str} {task_topic} {task_description}{filtering_instruction} "
-    "{tsv_header} {{x}}",
-    "pseudo_to_code": "{pseudocode}",
-}
-ENTRIES = {
-    "countdown": {"nums": [5, 2, 3, 4], "target": 6, "demonstration": "d"},
-    "tom_tracking": {
-        "story": "s",
-        "question": "q",
-        "solution": "...\nFinal Answer: the sauna's table",
-    },
-    "html_to_tsv": {
-        "html_path": "webpage/a.html",
-        **dict.fromkeys(
-            ("task_topic", "task_description", "filtering_instruction"), "t"
-        ),
-        "tsv_header": "n\tp",
-        "gt": "n\tp\na\t1\nb\t2",
-    },
-    "pseudo_to_code": {"pseudocode_lines": ["x", "y"]},
-}
-
-
-@pytest.fixture
-def folder(tmp_path):
-    for task, entry in ENTRIES.items():
-        (tmp_path / f"{task}_2k.json").write_text(json.dumps([entry]))
-        prompt = json.dumps({"USER_PROMPT": PROMPTS[task]})  # JSON is YAML
-        (tmp_path / f"{task}_prompts.yaml").write_text(prompt)
-    with tarfile.open(tmp_path / "html_to_tsv_2k_webpages.tar.xz", "w:xz") as pages:
-        info = tarfile.TarInfo("html_to_tsv/webpage/a.html")
-        info.size = 6
-        pages.addfile(info, io.BytesIO(b"<p></p>"[:6]))
-    return tmp_path
-
-
-JUDGED = [
-    ("countdown", "<Solution>\n5 - 4 = 1\n3 - 1 = 2\n2 + 2 = 4\n</Solution>", 0),
-    ("countdown", "<Solution>\n5 - 4 = 1\n1 * 3 = 3\n3 * 2 = 6\n</Solution>", 1),
-    ("countdown", "<Solution>\n5 - 4 = 1\n1 * 3 = 4\n</Solution>", 0),
-    ("countdown", "<Solution>\n3 * 2 = 6\n</Solution>", 0),  # two are left
-    ("countdown", "<Solution>\n3 * 3 = 9\n</Solution>", 0),
-    ("countdown", "<Solution>\n3 / 0 = 0\n</Solution>", 0),
-    ("countdown", "6", 0),
-    ("tom_tracking", "Final Answer: sauna's table.", 1),
-    ("tom_tracking", "Final Answer: none\nFinal answer: The sauna's table", 1),
-    ("tom_tracking", "Final Answer: the sauna's shelf", 0),
-    ("tom_tracking", "the sauna's table", 0),
-    ("html_to_tsv", "```tsv\nn\tp\na\t1\nb\t2\n```", 1),
-    ("html_to_tsv", "```tsv\nn\tp\na\t1\nc\t3\n```", 0.5),
-    ("html_to_tsv", "```\nn\tp\na\t1\n```", 2 / 3),
-    ("html_to_tsv", "a\t1", 0),
-]
-
-
-@pytest.mark.parametrize(("task", "content", "score"), JUDGED)
-def test_longproc_is_judged(folder, task, content, score):
-    items = {item.workload.split()[1]: item for item in longproc(folder)}
-    assert items[task].judge({"content": content}).score == pytest.approx(score)
-
-
-def test_longproc_prompts_are_filled_in(folder):
-    items = {item.workload.split()[1]: item for item in longproc(folder)}
-    said = {task: item.messages[0]["content"] for task, item in items.items()}
-    assert said == {
-        "countdown": "d [5, 2, 3, 4] 6",
-        "tom_tracking": "s q",
-        "html_to_tsv": "<p></p t tt n\tp {x}",
-        "pseudo_to_code": "x\ny",
-    }
-    assert items["pseudo_to_code"].judge is None
-
-
-def test_longproc_as_in_its_repository(tmp_path):
-    (tmp_path / "countdown").mkdir()
-    data = json.dumps([ENTRIES["countdown"]])
-    (tmp_path / "countdown" / "countdown_2k.json").write_text(data)
-    with pytest.raises(SettingsError, match="but not countdown_prompts"):
-        longproc(tmp_path)
-    prompts = json.dumps({"USER_PROMPT": PROMPTS["countdown"]})
-    (tmp_path / "countdown" / "prompts.yaml").write_text(prompts)
-    assert len(longproc(tmp_path)) == 1
-
-
-def test_a_folder_without_longproc_is_refused(tmp_path):
-    with pytest.raises(SettingsError, match="none of LongProc's tasks"):
-        longproc(tmp_path)
-
-
-def test_a_page_that_is_missing_is_named(folder):
-    (folder / "html_to_tsv_2k_webpages.tar.xz").unlink()
-    with pytest.raises(SettingsError, match=r"no web page webpage/a\.html"):
-        longproc(folder)

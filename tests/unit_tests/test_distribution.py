@@ -13,12 +13,12 @@ import pytest
 np = pytest.importorskip("numpy")
 
 from benchmarks import distribution  # noqa: E402
+from benchmarks.common import BenchmarkError  # noqa: E402
 from benchmarks.distribution import correct, failures  # noqa: E402
 from benchmarks.distribution_cases import CASES, NUM_TESTED, Asked  # noqa: E402
 from benchmarks.distribution_check import Exercise, check  # noqa: E402
 from benchmarks.distribution_samples import Sample  # noqa: E402
 from benchmarks.exact_probabilities import Sampling, constrain  # noqa: E402
-from benchmarks.report import BenchmarkError  # noqa: E402
 
 ALLOWED = (10, 11, 12, 13)
 END = 3

@@ -119,7 +119,20 @@ class TestHooks:
         assert text.startswith("# Changelog")
 
     def test_other_pages_stay_as_they_are(self):
-        assert hooks.on_page_markdown("text", page=self.Page()) == "text"
+        text = hooks.on_page_markdown("text\n", page=self.Page())
+        assert text == f"text\n\n---\n\n{hooks.NOT_MEASURED}\n"
+
+    def test_every_page_says_that_no_gpu_was_measured(self):
+        config = yaml.safe_load((ROOT / "mkdocs.yml").read_text())
+        assert config["hooks"] == ["scripts/docs_hooks.py"]
+        assert "Not measured on a GPU" in hooks.NOT_MEASURED
+        for name in navigation(config["nav"]):
+            front = re.match(r"---\n(.*?)\n---\n", page(name), re.DOTALL)
+            meta = yaml.safe_load(front[1]) if front else {}
+            text = hooks.on_page_markdown(page(name), page=self.Page(**meta))
+            assert ("include" in meta) == (name in {"readme.md", "changelog.md"})
+            assert text.endswith(f"\n\n---\n\n{hooks.NOT_MEASURED}\n"), name
+            assert text.count(hooks.NOT_MEASURED) == 1, name
 
     def test_links_into_docs_lead_to_pages(self):
         text = "[a](docs/server.md) [b](examples/agent.py) [c](https://x.y/docs/z)"
@@ -129,7 +142,7 @@ class TestHooks:
 
     def test_links_out_of_docs_lead_to_pages(self):
         text = "[a](../README.md#limits) [b](../CHANGELOG.md) [c](../examples/x/y.z)"
-        assert hooks.on_page_markdown(text, page=self.Page()) == (
+        assert hooks.within_site(text) == (
             "[a](readme.md#limits) [b](changelog.md) [c](examples.md)"
         )
 

@@ -10,8 +10,8 @@ import pytest
 
 from benchmarks import compare_suffix
 from benchmarks.classeval import read_tasks
+from benchmarks.common import BenchmarkError
 from benchmarks.compare_suffix import main, row_of
-from benchmarks.report import BenchmarkError
 from langchain_ssr.errors import ContextLengthError
 
 TASKS = [
@@ -92,9 +92,30 @@ def test_totals_and_a_skipped_task(command, capsys):
     }
     assert sums["ssr"]["tasks"] == 2
     assert sums["suffix"]["reasoning"] is None
+    for row in sums.values():
+        assert row["tokens_per_step"] == row["tokens"] / row["steps"]
+        assert row["ms_per_token"] == pytest.approx(1e3 * row["seconds"] / 200)
     out = capsys.readouterr().out
     assert "skipped" in out
     assert "total" in out
+
+
+def test_rates_are_printed():
+    row = {**row_of("suffix", message("suffix"), 0.5), "tasks": 1}
+    line = compare_suffix._line("total", "suffix", row)
+    assert line.split() == [
+        "total",
+        "suffix",
+        "100",
+        "40",
+        *"--",
+        "0.5",
+        "2.50",
+        "5.00",
+    ]
+    assert compare_suffix._HEADER.split()[-3:] == ["per", "step", "ms/token"]
+    empty = {**row, "tokens": 0, "steps": 0, "seconds": 0}
+    assert compare_suffix._line("total", "suffix", empty).split()[-2:] == ["-", "-"]
 
 
 def test_goes_on_where_it_was_stopped(command, monkeypatch):
