@@ -68,7 +68,7 @@ class Counting(Reporting):
         params: Any = request.sampling_params
         given = (params.extra_args or {}).get(KEY)
         raw: dict[str, Any] = json.loads(given) if isinstance(given, str) else {}
-        stats = raw.get("speculation_stats") or "summary"
+        stats: Any = raw.get("speculation_stats") or "summary"
         state = RequestState(
             SpeculationSettings(speculation=False, speculation_stats=stats),
             self._markers,
