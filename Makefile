@@ -57,7 +57,8 @@ distribution: setup
 compat: model
 	@$(PYTHON) scripts/compat.py $(VLLM) $(ARGS)
 
-# code in README.md and docs/ is run, or says why not; PAGES, MODEL instead of the demo
+# code in README.md, docs/ and the docstrings of docs/api.md is run, or says why not;
+# PAGES, MODEL instead of the demo
 snippets: setup
 	@$(BIN)/python scripts/snippets.py $(PAGES) $(if $(MODEL),--model $(MODEL))
 
