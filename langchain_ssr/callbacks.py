@@ -33,6 +33,15 @@ class DraftText:
     Attributes:
         index: The draft's number within its request.
         text: What was added since the last piece of this draft.
+
+    Example:
+        ```python
+        def show(draft: DraftText) -> None:
+            print(draft.index, draft.text)
+
+        with get_speculation_callback(on_draft=show):
+            llm.invoke("How many primes are below 20?")
+        ```
     """
 
     index: int
@@ -178,7 +187,7 @@ def get_speculation_callback(
         ```python
         with get_speculation_callback(on_draft=lambda d: print(d.text)) as callback:
             llm.invoke("How many primes are below 20?")
-            agent.invoke({"messages": "What is the weather in Oslo?"})
+            llm.batch(["Name a colour.", "Name a fruit."])
         print(callback.total)
         ```
     """

@@ -3,34 +3,30 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator
 from typing import Any, Self
 
 from langchain_core.callbacks import (
     AsyncCallbackManagerForLLMRun,
     CallbackManagerForLLMRun,
 )
-from langchain_core.language_models import LanguageModelInput
 from langchain_core.language_models.chat_models import (
     agenerate_from_stream,
     generate_from_stream,
 )
-from langchain_core.messages import AIMessage, BaseMessage
+from langchain_core.messages import BaseMessage
 from langchain_core.outputs import ChatGenerationChunk, ChatResult
-from langchain_core.runnables import Runnable
 
 from langchain_ssr.backends.base import JSON
 from langchain_ssr.draft_channels import areport_draft, report_draft, wants_drafts
 from langchain_ssr.openai_settings import settings_of
-from langchain_ssr.structured_output import Method, Schema, structured_output
-from langchain_ssr.tokens import TokenCounter
-from langchain_ssr.tools import ToolChoice, ToolLike, convert_choice, convert_tools
+from langchain_ssr.tool_binder import ToolBinder
 from langchain_ssr.tracing import trace_results, trace_stream_results
 from langchain_ssr.wire.requests import speculation_of
 from langchain_ssr.wire.responses import StreamReader, result_from_wire
 
 
-class ChatSSR(TokenCounter):
+class ChatSSR(ToolBinder):
     """Chat model for reasoning models on vLLM, in this process or on a server.
 
     Setup:
@@ -44,11 +40,11 @@ class ChatSSR(TokenCounter):
         ```python
         from langchain_ssr import ChatSSR
 
-        llm = ChatSSR(model="Qwen3.5-4B", max_tokens=4096, temperature=0.6)
+        llm = ChatSSR(model="demo", thinking_budget=512, max_tokens=1500)
         ```
-        `model` is a short name, a hub id or a folder. Nothing is loaded yet: the
-        engine starts with the first call (or with `warmup()`), and models with equal
-        settings share it. Unknown settings are refused.
+        `model` is a short name (`"Qwen3.5-4B"`), a hub id or a folder. Nothing is
+        loaded yet: the engine starts with the first call (or with `warmup()`), and
+        models with equal settings share it. Unknown settings are refused.
 
     Invoke:
         ```python
@@ -68,6 +64,38 @@ class ChatSSR(TokenCounter):
         ```python
         await llm.ainvoke("Hi")
         ```
+
+    Batch:
+        ```python
+        llm.batch(["Name a colour.", "Name a fruit."])
+        ```
+        The engine answers them together. While it is busy it drafts less, or not.
+
+    Speculation:
+        ```python
+        from langchain_ssr import SpeculationStats
+
+        answer = llm.invoke("Hi", draft_budget=64, speculation_stats="detailed")
+        stats = SpeculationStats.from_message(answer)
+        print(stats)
+        stats.to_html("answer.html")
+        ```
+        It is on without any setting, and leaves answers as they are. All settings of
+        `SpeculationSettings` may stand in the constructor, in `bind` or in a call;
+        `speculation=False` turns it off, `prediction="..."` gives text that the answer
+        will probably repeat. Each answer carries its statistics in
+        `response_metadata["speculation"]`.
+
+    Callbacks:
+        ```python
+        from langchain_ssr import get_speculation_callback
+
+        with get_speculation_callback(on_draft=lambda d: print(d.text)) as callback:
+            llm.invoke("How many primes are below 20?")
+        callback.total.num_saved_steps
+        ```
+        They see drafts while the model still thinks, and add up statistics, also in
+        chains and agents. `SpeculationCallbackHandler` does so in a `config`.
 
     Tool calling:
         ```python
@@ -96,6 +124,17 @@ class ChatSSR(TokenCounter):
         ```
         The model thinks first; the grammar holds for the answer.
 
+    Agents:
+        ```python
+        from langchain.agents import create_agent
+        from langchain_ssr.middleware import SpeculationMiddleware
+
+        agent = create_agent(llm, [add], middleware=[SpeculationMiddleware()])
+        state = agent.invoke({"messages": "What is 17 + 25?"})
+        state["speculation"]["num_saved_steps"]
+        ```
+        The middleware is optional: it sets speculation by step, and adds it up.
+
     Content blocks:
         ```python
         for block in answer.content_blocks:
@@ -110,7 +149,6 @@ class ChatSSR(TokenCounter):
     Usage:
         ```python
         answer.usage_metadata["output_token_details"]["reasoning"]
-        answer.response_metadata["speculation"]
         ```
 
     A server:
@@ -133,83 +171,19 @@ class ChatSSR(TokenCounter):
 
         Raises:
             SettingsError: If a setting has no counterpart; the message names it.
+
+        Example:
+            ```python
+            from langchain_openai import ChatOpenAI
+
+            other = ChatOpenAI(model="gpt-5-mini", api_key="unused", temperature=0.5)
+            mine = ChatSSR.from_chat_openai(other, model="demo")
+            mine.temperature
+            ```
         """
         names = cls.canonical_names()
         given = {names.get(name, name): value for name, value in settings.items()}
         return cls(**{**settings_of(llm), **given})
-
-    def bind_tools(
-        self,
-        tools: Sequence[ToolLike],
-        *,
-        tool_choice: ToolChoice = None,
-        strict: bool | None = None,
-        parallel_tool_calls: bool | None = None,
-        **kwargs: Any,
-    ) -> Runnable[LanguageModelInput, AIMessage]:
-        """Give the model tools to call.
-
-        Args:
-            tools: Functions, pydantic classes, typed dictionaries, LangChain tools,
-                JSON schemas with a title, or OpenAI's tool dictionaries.
-            tool_choice: `"auto"` (the default): the model decides. `"any"`,
-                `"required"` or `True`: it must call one. A tool's name, or a
-                dictionary that names it: it must call this one. `"none"`: no call.
-            strict: Hold arguments to their schemas, every argument required. Where a
-                call is forced they are held to them anyway, unless it is `False`.
-            parallel_tool_calls: `False`: at most one call in an answer.
-            **kwargs: Further arguments of the call.
-
-        Returns:
-            The model with the tools bound.
-
-        Raises:
-            SettingsError: If the choice names no tool, or a tool is no function.
-        """
-        converted = convert_tools(tools, strict)
-        given = {
-            "tool_choice": convert_choice(tool_choice, converted),
-            "parallel_tool_calls": parallel_tool_calls,
-        }
-        given = {name: value for name, value in given.items() if value is not None}
-        return self.bind(tools=converted, **given, **kwargs)
-
-    def with_structured_output(
-        self,
-        schema: Schema | None = None,
-        *,
-        method: Method = "json_schema",
-        include_raw: bool = False,
-        strict: bool | None = None,
-        **kwargs: Any,
-    ) -> Runnable[LanguageModelInput, Any]:
-        """Have answers follow a schema, and parse them.
-
-        Args:
-            schema: A pydantic class (answers are its instances), or a typed
-                dictionary, a JSON schema with a title, or OpenAI's function (answers
-                are dictionaries). `None` only with `"json_mode"`.
-            method: `"json_schema"`: the answer is JSON that follows the schema.
-                `"function_calling"`: the answer is a call of a function with these
-                arguments. `"json_mode"`: the answer is any JSON object; ask for its
-                fields in the prompt.
-            include_raw: Return a dictionary with `raw` (the message), `parsed` and
-                `parsing_error` instead of raising the error.
-            strict: `True`: every property is required, as OpenAI has it. The schema
-                is enforced in any case.
-            **kwargs: Further arguments of the call.
-
-        Returns:
-            A runnable. In a stream it gives the object as it grows.
-
-        Raises:
-            SettingsError: If the method is unknown, or arguments do not fit it.
-            OutputParserException: By the runnable, if an answer cannot be parsed or
-                was cut in mid-JSON.
-        """
-        return structured_output(
-            self, schema, method, include_raw=include_raw, strict=strict, **kwargs
-        )
 
     def _generate(
         self,

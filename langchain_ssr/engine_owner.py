@@ -53,6 +53,11 @@ class EngineOwner(ConfiguredModel):
 
         Raises:
             ModelError: As a first call would.
+
+        Example:
+            ```python
+            llm = ChatSSR(model="demo").warmup()
+            ```
         """
         if self.base_url:
             self._remote.check()
@@ -61,7 +66,13 @@ class EngineOwner(ConfiguredModel):
         return self
 
     async def awarmup(self) -> Self:
-        """Start the engine now; see `warmup`."""
+        """Start the engine now; see `warmup`.
+
+        Example:
+            ```python
+            await llm.awarmup()
+            ```
+        """
         if self.base_url:
             await self._remote.acheck()
         else:
@@ -72,6 +83,12 @@ class EngineOwner(ConfiguredModel):
         """Describe the engine (started if need be): versions, sizes, limits.
 
         A server tells less: what is not known of it is `None`.
+
+        Example:
+            ```python
+            info = llm.engine_info()
+            info["max_model_len"], info["speculation"]
+            ```
         """
         engine = self._remote if self.base_url else self._embedded.engine()
         info: dict[str, Any] = engine.info()
@@ -82,11 +99,23 @@ class EngineOwner(ConfiguredModel):
 
         The model stays usable: its next call starts an engine again. A server goes on;
         only the connections to it are given up.
+
+        Example:
+            ```python
+            llm = ChatSSR(model="demo").warmup()
+            llm.close()
+            ```
         """
         (self._remote if self.base_url else self._embedded).close()
 
     async def aclose(self) -> None:
-        """Give the engine up; see `close`."""
+        """Give the engine up; see `close`.
+
+        Example:
+            ```python
+            await llm.aclose()
+            ```
+        """
         await asyncio.to_thread(self.close)
 
     def __enter__(self) -> Self:

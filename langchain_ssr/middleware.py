@@ -65,10 +65,15 @@ class SpeculationMiddleware(AgentMiddleware[SpeculationState, Any, Any]):
         from langchain.agents import create_agent
         from langchain_ssr.middleware import SpeculationMiddleware
 
+        def weather(city: str) -> str:
+            "Tell the weather in a city."
+            return "Rain."
+
         def settings(step, state):
             return {"draft_budget": 64} if step == 0 else {"iterative": False}
 
-        agent = create_agent(llm, tools, middleware=[SpeculationMiddleware(settings)])
+        speculation = SpeculationMiddleware(settings)
+        agent = create_agent(llm, [weather], middleware=[speculation])
         state = agent.invoke({"messages": "What is the weather in Oslo?"})
         state["speculation"]["num_saved_steps"]
         ```

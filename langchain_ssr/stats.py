@@ -32,8 +32,6 @@ _REPORTED = (
     "drafts",
 )
 """Fields that are taken from the scheduler's report as they are."""
-
-
 _WITHOUT_COUNTS = ("n", "server_without_ssr")
 """Reasons of reports that count nothing: of one choice among several, and of none."""
 
@@ -122,6 +120,12 @@ class SpeculationStats(_Stats):
         Raises:
             ValueError: If it carries none: it is of another model, or was asked for
                 with `speculation_stats="none"`.
+
+        Example:
+            ```python
+            stats = SpeculationStats.from_message(llm.invoke("Hi"))
+            stats.num_saved_steps, stats.sources["draft_prefix"]
+            ```
         """
         told = message.response_metadata.get("speculation")
         if not told:
@@ -210,7 +214,13 @@ class SpeculationStats(_Stats):
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return a JSON-safe dictionary; without clamps, spans and timeline if none."""
+        """Return a JSON-safe dictionary; without clamps, spans and timeline if none.
+
+        Example:
+            ```python
+            stats.to_dict()["num_saved_steps"]
+            ```
+        """
         whole = self.model_dump(mode="json")
         for name in ("clamped", "spans", "span_texts", "timeline"):
             if whole[name] is None:
@@ -229,7 +239,13 @@ class SpeculationStats(_Stats):
         )
 
     def to_table(self) -> str:
-        """Return tables of plain text: phases, sources and drafts."""
+        """Return tables of plain text: phases, sources and drafts.
+
+        Example:
+            ```python
+            print(stats.to_table())
+            ```
+        """
         from langchain_ssr.rendering.tables import as_text, tables_of
 
         return as_text(tables_of(self))
@@ -243,6 +259,11 @@ class SpeculationStats(_Stats):
 
         Args:
             path: A file to write the page to, if given.
+
+        Example:
+            ```python
+            stats.to_html("answer.html")
+            ```
         """
         from langchain_ssr.rendering.page import page
 

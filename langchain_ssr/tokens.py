@@ -37,6 +37,12 @@ class TokenCounter(EngineOwner):
         Raises:
             ModelLoadError: If the model or its tokenizer cannot be found.
             EngineNotInstalledError: If transformers is not installed.
+
+        Example:
+            ```python
+            ids = llm.get_token_ids("def add(a, b):")
+            len(ids)
+            ```
         """
         if self.custom_get_token_ids is not None:
             return self.custom_get_token_ids(text)
@@ -62,6 +68,13 @@ class TokenCounter(EngineOwner):
         Raises:
             ModelLoadError: As `get_token_ids`, or if there is no chat template.
             SettingsError: If the messages are none that the model takes.
+
+        Example:
+            ```python
+            from langchain_core.messages import HumanMessage
+
+            llm.get_num_tokens_from_messages([HumanMessage("Hi")])
+            ```
         """
         if self.custom_get_token_ids is not None:
             return super().get_num_tokens_from_messages(messages)
@@ -87,6 +100,13 @@ class TokenCounter(EngineOwner):
         Raises:
             ModelLoadError: As `get_num_tokens_from_messages`.
             SettingsError: The same.
+
+        Example:
+            ```python
+            from langchain_core.messages import HumanMessage
+
+            llm.get_prompt_token_ids([HumanMessage("Hi")], enable_thinking=False)
+            ```
         """
         request = self._request(messages, None, call, stream=False)
         if self.base_url and (

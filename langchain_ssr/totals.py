@@ -59,7 +59,14 @@ class SpeculationTotals(BaseModel):
 
     @classmethod
     def of(cls, stats: SpeculationStats) -> Self:
-        """Return the counts of one response."""
+        """Return the counts of one response.
+
+        Example:
+            ```python
+            stats = SpeculationStats.from_message(llm.invoke("Hi"))
+            SpeculationTotals.of(stats).tokens_per_answer_step
+            ```
+        """
         block = stats.speculative_decoding or {}
         return cls(
             num_responses=1,
@@ -85,11 +92,23 @@ class SpeculationTotals(BaseModel):
         Args:
             messages: Any messages; those without statistics, and those that came from
                 LangChain's cache, count nothing.
+
+        Example:
+            ```python
+            SpeculationTotals.of_messages(llm.batch(["Hi", "Bye"])).num_responses
+            ```
         """
         return cls().plus(stats for _, stats in stats_of(messages))
 
     def plus(self, others: Iterable[SpeculationStats]) -> Self:
-        """Return the sum with further responses."""
+        """Return the sum with further responses.
+
+        Example:
+            ```python
+            stats = SpeculationStats.from_message(llm.invoke("Hi"))
+            SpeculationTotals().plus([stats]).num_saved_steps
+            ```
+        """
         whole = self
         for stats in others:
             whole += self.of(stats)
@@ -124,6 +143,12 @@ class SpeculationTotals(BaseModel):
         """Return a JSON-safe dictionary of counts and rates.
 
         `model_validate` reads it back.
+
+        Example:
+            ```python
+            totals = SpeculationTotals.of_messages([llm.invoke("Hi")])
+            assert SpeculationTotals.model_validate(totals.to_dict()) == totals
+            ```
         """
         rates = {name: getattr(self, name) for name in RATES}
         return {**self.model_dump(mode="json"), **rates}

@@ -3,24 +3,32 @@
 The settings are there from the start, with LangChain's own `ls_...` parameters. The
 results are added before the tracer closes the run, as it adds `usage_metadata` itself.
 Without tracing nothing is looked up.
+
+What tracers look like inside may change with their packages, and an answer must not be
+lost over that: a failure, also of an import, is logged once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+import functools
+import logging
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, ParamSpec
 
 from langchain_core.callbacks.manager import BaseRunManager
 from langchain_core.messages import BaseMessage
 from langchain_core.outputs import ChatResult
-from langchain_core.tracers.langchain import LangChainTracer
-from langsmith.run_helpers import get_current_run_tree
-from langsmith.run_trees import RunTree
 
 from langchain_ssr.content_blocks import PROVIDER
 from langchain_ssr.settings import SpeculationSettings
 from langchain_ssr.stats import SpeculationStats
 from langchain_ssr.totals import SpeculationTotals, stats_of
+
+if TYPE_CHECKING:
+    from langsmith.run_trees import RunTree
+
+logger = logging.getLogger(__name__)
+P = ParamSpec("P")
 
 _SETTINGS = {
     "speculation",
@@ -64,6 +72,29 @@ def results_metadata(stats: SpeculationStats) -> dict[str, Any]:
     }
 
 
+def _harmless(trace: Callable[P, None]) -> Callable[P, None]:
+    """Let nothing that goes wrong in tracing reach the caller."""
+
+    @functools.wraps(trace)
+    def guarded(*args: P.args, **kwargs: P.kwargs) -> None:
+        try:
+            trace(*args, **kwargs)
+        except Exception:  # noqa: BLE001 - whatever a tracer of another version does
+            _report_failure()
+
+    return guarded
+
+
+@functools.cache  # so that it is said once
+def _report_failure() -> None:
+    logger.warning(
+        "The statistics of speculation could not be added to a run of LangSmith; "
+        "further failures are not reported",
+        exc_info=True,  # noqa: LOG014 - it is called where one is handled
+    )
+
+
+@_harmless
 def trace_results(manager: BaseRunManager | None, result: ChatResult) -> None:
     """Add a response's results to its run.
 
@@ -71,8 +102,10 @@ def trace_results(manager: BaseRunManager | None, result: ChatResult) -> None:
         manager: The run, as LangChain gives it to a chat model.
         result: The response.
     """
-    if manager is None:
+    if manager is None or not manager.handlers:
         return
+    from langchain_core.tracers.langchain import LangChainTracer
+
     for handler in manager.handlers:
         if isinstance(handler, LangChainTracer):
             run = handler.run_map.get(str(manager.run_id))
@@ -80,6 +113,7 @@ def trace_results(manager: BaseRunManager | None, result: ChatResult) -> None:
                 _add_results(run, [one.message for one in result.generations])
 
 
+@_harmless
 def trace_stream_results(message: BaseMessage) -> None:
     """Add a stream's results to its run, if that can be told apart.
 
@@ -91,6 +125,8 @@ def trace_stream_results(message: BaseMessage) -> None:
     Args:
         message: The stream's last message.
     """
+    from langsmith.run_helpers import get_current_run_tree
+
     parent = get_current_run_tree()
     if parent is None:
         return

@@ -2,8 +2,11 @@
 
     python scripts/features.py              write the table
     python scripts/features.py --check      fail if the table is not what it would write
-    python scripts/features.py --junit F    also: every named test passed in pytest's
-                                            report F (`pytest --junit-xml F`)
+    python scripts/features.py --junit F G  also: every named test passed in pytest's
+                                            reports F and G (`pytest --junit-xml F`)
+
+`make features`, `make features --check` and `make features --check JUNIT="F G"` do the
+same. The reports of the unit and of the integration tests together have every test.
 
 A row of `ChatSSR` has its mark if its tests exist. A test that does not is an error.
 """
@@ -13,6 +16,7 @@ from __future__ import annotations
 import argparse
 import ast
 import functools
+import itertools
 import sys
 import tomllib
 import xml.etree.ElementTree as ET
@@ -32,7 +36,7 @@ HEAD = """\
 # What ChatSSR has, and others
 
 ● yes, ○ no; an empty cell says nothing. Each ● of ChatSSR stands for tests, which are
-listed below; `make features CHECK=1` fails if one of them does not exist, or if this
+listed below; `make features --check` fails if one of them does not exist, or if this
 table is not up to date. The cells of langchain-openai are checked with the installed
 package; those of the others were read in the source of the version that is named.
 """
@@ -84,10 +88,10 @@ def resolve(test: str, root: Path = ROOT) -> list[str]:
     return [f"{path}::{name}" for name in names]
 
 
-def results_of(junit: Path) -> dict[str, set[str]]:
-    """Read a report of pytest: the results of each test, over its parameters."""
+def results_of(*reports: Path) -> dict[str, set[str]]:
+    """Read reports of pytest: the results of each test, over its parameters."""
     results: dict[str, set[str]] = defaultdict(set)
-    for case in ET.parse(junit).iter("testcase"):  # noqa: S314 - pytest's own file
+    for case in itertools.chain.from_iterable(map(_cases, reports)):
         parts = case.get("classname", "").split(".")
         classes = [part for part in parts if part[:1].isupper()]
         path = "/".join(parts[: len(parts) - len(classes)]) + ".py"
@@ -95,6 +99,10 @@ def results_of(junit: Path) -> dict[str, set[str]]:
         bad = {child.tag for child in case if child.tag in _BAD}
         results["::".join([path, *classes, name])] |= bad or {"passed"}
     return results
+
+
+def _cases(report: Path) -> Iterator[ET.Element]:
+    return ET.parse(report).iter("testcase")  # noqa: S314 - pytest's own file
 
 
 _BAD = {"failure", "error", "skipped"}
@@ -166,10 +174,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Write or check the table; return the exit code."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--check", action="store_true", help="write nothing, compare")
-    parser.add_argument("--junit", type=Path, help="a report of pytest")
+    parser.add_argument("--junit", type=Path, nargs="+", help="reports of pytest")
     arguments = parser.parse_args(argv)
     table = tomllib.loads(SOURCE.read_text(encoding="utf-8"))
-    results = results_of(arguments.junit) if arguments.junit else None
+    results = results_of(*arguments.junit) if arguments.junit else None
     problems = problems_of(table, results)
     page = render(table)
     if not arguments.check:

@@ -1,4 +1,4 @@
-"""Runs the code in README.md and docs/: it works, or the page says why it is not run.
+"""Runs the code of README.md, docs/ and docstrings: all of it, or it says why not.
 
     python scripts/snippets.py [PAGE ...] [--model MODEL]
 
@@ -35,6 +35,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
+import docstrings
 from fences import Fence, PageError, fence_at
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -235,6 +236,13 @@ def pages() -> list[Path]:
     return [ROOT / "README.md", *sorted(found)]
 
 
+def everything() -> Iterator[Path]:
+    """Yield the pages, and pages of the docstrings, which go away afterwards."""
+    yield from pages()
+    with docstrings.pages() as written:
+        yield from written
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the blocks; return the exit code."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
@@ -243,7 +251,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = parser.parse_args(argv)
     total = Counts()
     try:
-        for page in arguments.pages or pages():
+        for page in arguments.pages or everything():
             counts = Runner(page.resolve(), arguments.model).run()
             _close_engines()
             total.run += counts.run

@@ -54,6 +54,11 @@ def engine_of(item: pytest.Item) -> str:
 
 
 class TestChatSSR(Capabilities, ChatModelIntegrationTests):
+    @pytest.fixture(autouse=True)
+    def _engines(self, pool: EnginePool) -> None:
+        """Keep the session's engines for `ask`, which no fixture can be passed to."""
+        self.pool = pool
+
     @pytest.fixture
     def model(self, request: pytest.FixtureRequest, pool: EnginePool) -> ChatSSR:
         """Return a model for the test, on the session's engine."""
@@ -106,7 +111,7 @@ class TestChatSSR(Capabilities, ChatModelIntegrationTests):
         assert message.usage_metadata["input_token_details"]["cache_read"] > 0
         return message
 
-    @staticmethod
-    def ask(prompt: str, *, stream: bool) -> AIMessage:
-        llm = ChatSSR(**{**SETTINGS, "thinking_budget": 20, "max_tokens": 40})
+    def ask(self, prompt: str, *, stream: bool) -> AIMessage:
+        settings = {**SETTINGS, "thinking_budget": 20, "max_tokens": 40}
+        llm = self.pool.model(settings.pop("model"), **settings)
         return reduce(add, llm.stream(prompt)) if stream else llm.invoke(prompt)

@@ -142,6 +142,25 @@ class SSRBackend:
             self.open_streams -= 1
 
 
+def without_engine(monkeypatch, *answers: dict) -> SSRBackend:
+    """As `use`, and nothing else that a model is asked for needs an engine either."""
+
+    async def awarmup(llm: ChatSSR) -> ChatSSR:
+        return llm
+
+    stand_ins = {
+        "warmup": lambda llm: llm,
+        "awarmup": awarmup,
+        "engine_info": lambda _: {"max_model_len": 2048, "speculation": True},
+        "get_token_ids": lambda _, text: [ord(letter) for letter in text],
+        "get_prompt_token_ids": lambda *_, **__: [1, 2, 3],
+        "get_num_tokens_from_messages": lambda *_, **__: 3,
+    }
+    for name, stand_in in stand_ins.items():
+        monkeypatch.setattr(ChatSSR, name, stand_in)
+    return use(monkeypatch, *answers)
+
+
 def use(monkeypatch, *answers: dict) -> SSRBackend:
     """Let every `ChatSSR` answer from a new backend of this kind."""
     backend = SSRBackend(*answers)

@@ -9,7 +9,6 @@ import json
 
 import pytest
 
-from langchain_ssr import ChatSSR
 from tests.unit_tests import ssr_backend
 from tests.unit_tests.loading import load_script
 from tests.unit_tests.ssr_backend import answer
@@ -21,9 +20,8 @@ PAGES = [page for page in snippets.pages() if snippets.blocks_of(page)]
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_the_code_of_a_page_runs(page, monkeypatch, capsys):
-    ssr_backend.use(monkeypatch, answer(json.dumps({"name": "Ann", "age": 34})))
-    monkeypatch.setattr(ChatSSR, "warmup", lambda llm: llm)
-    monkeypatch.setattr(ChatSSR, "get_num_tokens_from_messages", lambda *_, **__: 3)
+    person = answer(json.dumps({"name": "Ann", "age": 34}))
+    ssr_backend.without_engine(monkeypatch, person)
     monkeypatch.setattr(snippets, "run_shell", lambda _: None)
     counts = snippets.Runner(page).run()
     assert counts.failed == 0, capsys.readouterr().err

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import shlex
+import subprocess
+from pathlib import Path
+
 import pytest
 
-from tests.unit_tests.loading import load_script
+from tests.unit_tests.loading import ROOT, load_script
 
 features = load_script("features")
 
@@ -22,6 +27,32 @@ def test_a_table_that_is_out_of_date_is_reported(tmp_path, monkeypatch, capsys):
     page.write_text(page.read_text().replace("●", "○", 1))
     assert features.main(["--check"]) == 1
     assert "out of date" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("asked", "options"),
+    [
+        ([], []),
+        (["CHECK=1"], ["--check"]),
+        (["--check"], ["--check"]),  # an option of make's own, which knows it as L
+        (["--check", "-k", "--no-print-directory"], ["--check"]),
+        (["--no-print-directory"], []),
+        (["JUNIT=LEFT.xml"], ["--junit", "LEFT.xml"]),
+        (["--check", "JUNIT=a b"], ["--check", "--junit", "a", "b"]),
+    ],
+)
+def test_make_passes_the_options_on(asked, options):
+    outer = {"MAKEFLAGS", "MFLAGS", "CHECK", "JUNIT"}
+    done = subprocess.run(
+        ["make", "--dry-run", "features", *asked],
+        cwd=ROOT,
+        env={name: value for name, value in os.environ.items() if name not in outer},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    command = shlex.split(done.stdout.splitlines()[-1])
+    assert command[1:] == ["scripts/features.py", *options]
 
 
 TESTS = """
@@ -96,6 +127,38 @@ def test_a_report_names_the_tests_of_classes_in_folders(tmp_path):
     assert features.results_of(report) == {
         "tests/a/test_it.py::TestX::test_y": {"passed"}
     }
+
+
+def test_reports_are_read_together(tmp_path):
+    report = "<testsuite>{}</testsuite>"
+    one, other = tmp_path / "unit.xml", tmp_path / "integration.xml"
+    one.write_text(report.format(CASE.format("test_one", "")))
+    cases = CASE.format("test_one", "<failure/>") + CASE.format("test_two", "")
+    other.write_text(report.format(cases))
+    assert features.results_of(one, other) == {
+        "test_it.py::test_one": {"passed", "failure"},
+        "test_it.py::test_two": {"passed"},
+    }
+
+
+def test_a_run_takes_several_reports(tmp_path, monkeypatch, capsys):
+    """Each holds a part of the tests, as those of the unit and integration tests do."""
+    tests = ["test_make_passes_the_options_on", "test_reports_are_read_together"]
+    named = ", ".join(f'"tests/unit_tests/test_features.py::{test}"' for test in tests)
+    source = tmp_path / "features.toml"
+    source.write_text(
+        'peer = []\n[[group]]\ntitle = "All"\n'
+        f'[[group.feature]]\nname = "it"\ntests = [{named}]\n'
+    )
+    monkeypatch.setattr(features, "SOURCE", source)
+    monkeypatch.setattr(features, "TABLE", tmp_path / "features.md")
+    reports = [str(tmp_path / f"{test}.xml") for test in tests]
+    for report, test in zip(reports, tests, strict=True):
+        case = CASE.replace("test_it", "tests.unit_tests.test_features")
+        Path(report).write_text(f"<testsuite>{case.format(test, '')}</testsuite>")
+    assert features.main(["--junit", *reports]) == 0
+    assert features.main(["--junit", reports[0]]) == 1
+    assert f"{tests[1]}: not run" in capsys.readouterr().err
 
 
 def test_a_row_without_tests_has_no_mark():

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from unittest.mock import MagicMock
+from uuid import uuid4
 
 import pytest
-from langchain_core.callbacks import CallbackManagerForLLMRun
+from langchain_core.callbacks import BaseCallbackHandler, CallbackManagerForLLMRun
 from langchain_core.language_models import FakeListChatModel
 from langchain_core.messages import HumanMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
@@ -13,9 +14,14 @@ from langchain_core.runnables import RunnableLambda
 from langchain_core.tracers import LangChainTracer
 from langsmith import Client, RunTree, traceable, tracing_context
 
-from langchain_ssr import ChatSSR, SpeculationStats, get_speculation_callback
+from langchain_ssr import ChatSSR, SpeculationStats, get_speculation_callback, tracing
 from langchain_ssr.settings import CallSettings
-from langchain_ssr.tracing import results_metadata, settings_metadata, trace_results
+from langchain_ssr.tracing import (
+    results_metadata,
+    settings_metadata,
+    trace_results,
+    trace_stream_results,
+)
 from tests.unit_tests.ssr_backend import SSRBackend, use
 from tests.unit_tests.test_callbacks import WAYS, ask
 from tests.unit_tests.test_totals import message, stats
@@ -206,6 +212,54 @@ def test_a_failed_run_has_no_results(llm, client, monkeypatch):
     with pytest.raises(OSError):
         llm.invoke("hi", {"callbacks": [LangChainTracer(client=client)]})
     assert results(client) == [{}]
+
+
+@pytest.fixture
+def warnings(caplog):
+    """The warnings of tracing, which are said once in a process."""
+    tracing._report_failure.cache_clear()
+    yield lambda: [r for r in caplog.records if r.name == tracing.__name__]
+    tracing._report_failure.cache_clear()
+
+
+@pytest.mark.parametrize("how", WAYS)
+async def test_a_changed_run_loses_no_answer(llm, client, monkeypatch, warnings, how):
+    def fail(run, messages):
+        raise AttributeError("'RunTree' object has no attribute 'extra'")
+
+    answers = []
+
+    @traceable
+    async def work():
+        answers.extend([await ask(llm, how), await ask(llm, how)])
+
+    monkeypatch.setattr(tracing, "_add_results", fail)
+    with tracing_context(enabled=True, client=client):
+        await work()
+    assert [answer.content for answer in answers] == ["Hello"] * 2
+    assert results(client) == [{}, {}]
+    [warning] = warnings()
+    assert "no attribute 'extra'" in str(warning.exc_info[1])
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "langchain_core.tracers.langchain.LangChainTracer",
+        "langsmith.run_helpers.get_current_run_tree",
+    ],
+)
+def test_a_name_that_moved_is_reported_and_harmless(monkeypatch, warnings, name):
+    manager = CallbackManagerForLLMRun(
+        run_id=uuid4(), handlers=[BaseCallbackHandler()], inheritable_handlers=[]
+    )
+    result = ChatResult(generations=[ChatGeneration(message=message())])
+    monkeypatch.delattr(name)
+    for _ in range(2):
+        trace_results(manager, result)
+        trace_stream_results(message())
+    [warning] = warnings()
+    assert warning.exc_info[0] is ImportError
 
 
 def test_metadata_that_runs_share_is_left_alone(client):
