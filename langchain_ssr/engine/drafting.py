@@ -35,7 +35,8 @@ class Drafting(SSRBase):
             state.reason = "busy"
             return
         index = len(state.lifecycle.drafts)
-        if not index and self._may_decide(state) and not self._policy.wants_drafts():
+        policy = self._policies.of(state.adapter)
+        if not index and self._may_decide(state) and not policy.wants_drafts():
             state.reason = "no_gain"
             return
         child_id = f"{parent.request_id}-draft-{index}"
@@ -139,7 +140,7 @@ class Drafting(SSRBase):
         if state.has_ended or state.phase is Phase.ANSWER:  # else the client left
             saved = state.num_accepted_of_drafts
             work = state.num_draft_tokens + state.num_prefill_tokens
-            self._policy.record(saved, work)
+            self._policies.of(state.adapter).record(saved, work)
 
     def _yield_to_others(self) -> None:
         """Let real requests go first."""

@@ -65,6 +65,8 @@ class RequestState:
         """Whether the engine ended it, and not the client."""
         self.counted = asked
         """Whether the front end takes a report, for the client or for its metrics."""
+        self.adapter: str | None = None
+        """The name of its LoRA adapter; None for the model itself."""
         self.clamped: dict[str, Any] = {}
         """Settings that the client wanted more of, as they are in force."""
         self.history: ReportHistory | None = None

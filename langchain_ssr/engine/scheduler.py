@@ -52,7 +52,7 @@ class SSRMixin(Drafting, Proposing):
         self._guard(None, self._settle)
         self._guard(None, self._propose_all)
         output = super().schedule(throttle_prefills)
-        self._guard(None, self._policy.cost.begin, time.monotonic())
+        self._guard(None, self._policies.cost.begin, time.monotonic())
         return output
 
     def update_from_output(
@@ -62,7 +62,7 @@ class SSRMixin(Drafting, Proposing):
     ) -> dict[int, EngineCoreOutputs]:
         """Let vLLM take the step's tokens, then move drafts and requests along."""
         num_tokens = scheduler_output.total_num_scheduled_tokens
-        self._guard(None, self._policy.cost.end, time.monotonic(), num_tokens)
+        self._guard(None, self._policies.cost.end, time.monotonic(), num_tokens)
         accepted: dict[str, tuple[int, int]] = {}
         self._guard(None, self._count, scheduler_output, model_runner_output, accepted)
         self._updating = True
@@ -158,6 +158,8 @@ class SSRMixin(Drafting, Proposing):
             thinking_budget=request.sampling_params.thinking_token_budget,
             reason=reason,
         )
+        adapter = request.lora_request
+        state.adapter = adapter.lora_name if adapter else None
         state.counted = isinstance(given, str)
         state.clamped = clamped
         state.history = ReportHistory() if each_step else None

@@ -28,7 +28,7 @@ RIGHT = Script(reasoning=160, answer=100, drift=10**6)
 def start(model: Script) -> FakeEngine:
     """Make an engine in which a token always costs the same."""
     engine = FakeEngine(make_scheduler(SSRScheduler), model)
-    engine.scheduler._policy.cost.record = lambda *_: None
+    engine.scheduler._policies.cost.record = lambda *_: None
     return engine
 
 
@@ -79,7 +79,7 @@ def test_answers_are_the_same_either_way(disappointed):
 def test_drafts_that_pay_go_on():
     engine = start(RIGHT)
     assert reasons(engine, 3 * MIN_REQUESTS) == [None] * 3 * MIN_REQUESTS
-    assert engine.scheduler._policy.gain > 0
+    assert engine.scheduler._policies.of(None).gain > 0
 
 
 def test_a_client_that_leaves_while_the_model_thinks_teaches_nothing():
@@ -92,10 +92,10 @@ def test_a_client_that_leaves_while_the_model_thinks_teaches_nothing():
         engine.scheduler.finish_requests(name, RequestStatus.FINISHED_ABORTED)
     engine.run()
     engine.assert_idle()
-    assert engine.scheduler._policy._num == 0
+    assert engine.scheduler._policies.of(None)._num == 0
 
 
 def test_steps_are_measured():
     engine = FakeEngine(make_scheduler(SSRScheduler), RIGHT)
     reasons(engine, 1)
-    assert engine.scheduler._policy.cost._num > MIN_STEPS
+    assert engine.scheduler._policies.cost._num > MIN_STEPS
