@@ -24,6 +24,7 @@ from vllm.v1.engine import EngineCoreOutput, EngineCoreOutputs
 from vllm.v1.outputs import DraftTokenIds, ModelRunnerOutput
 from vllm.v1.request import Request, RequestStatus
 
+from langchain_ssr.engine.budget import DraftBudget
 from langchain_ssr.engine.drafting import Drafting
 from langchain_ssr.engine.lifecycle import DraftEnd, Phase
 from langchain_ssr.engine.proposing import Proposing
@@ -160,6 +161,9 @@ class SSRMixin(Drafting, Proposing):
         )
         adapter = request.lora_request
         state.adapter = adapter.lora_name if adapter else None
+        if self._may_decide(state):
+            first = self._policies.of(state.adapter).first
+            state.budget = DraftBudget(settings, first)
         state.counted = isinstance(given, str)
         state.clamped = clamped
         state.history = ReportHistory() if each_step else None

@@ -79,7 +79,7 @@ def test_answers_are_the_same_either_way(disappointed):
 def test_drafts_that_pay_go_on():
     engine = start(RIGHT)
     assert reasons(engine, 3 * MIN_REQUESTS) == [None] * 3 * MIN_REQUESTS
-    assert engine.scheduler._policies.of(None).gain > 0
+    assert engine.scheduler._policies.of(None).gain(128) > 0
 
 
 def test_a_client_that_leaves_while_the_model_thinks_teaches_nothing():
@@ -92,7 +92,7 @@ def test_a_client_that_leaves_while_the_model_thinks_teaches_nothing():
         engine.scheduler.finish_requests(name, RequestStatus.FINISHED_ABORTED)
     engine.run()
     engine.assert_idle()
-    assert engine.scheduler._policies.of(None)._num == 0
+    assert engine.scheduler._policies.of(None).gain(128) == 0
 
 
 def test_steps_are_measured():

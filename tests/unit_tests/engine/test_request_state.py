@@ -233,7 +233,14 @@ class TestDrafts:
 
     @pytest.mark.parametrize(
         ("reason", "due"),
-        [(None, 1), ("busy", 1), ("clamped", 1), ("n", None), ("multimodal", None)],
+        [
+            (None, 1),
+            ("busy", 1),
+            ("no_gain", 1),
+            ("clamped", 1),
+            ("n", None),
+            ("multimodal", None),
+        ],
     )
     def test_are_due_unless_a_lasting_reason_forbids(self, reason, due):
         of = state(reason=reason, draft_budget=1)
