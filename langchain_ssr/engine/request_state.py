@@ -20,6 +20,7 @@ from langchain_ssr.engine.lifecycle import (
 from langchain_ssr.engine.matcher import Matcher, Proposal
 from langchain_ssr.engine.record import Record
 from langchain_ssr.engine.report_history import ReportHistory
+from langchain_ssr.engine.report_pace import ReportPace
 from langchain_ssr.engine.thinking_count import ThinkingCount
 from langchain_ssr.settings import SpeculationSettings
 from langchain_ssr.sources import OF_DRAFTS, SOURCES, Source
@@ -73,6 +74,7 @@ class RequestState:
         """The name of its LoRA adapter; None for the model itself."""
         self.clamped: dict[str, Any] = {}
         """Settings that the client wanted more of, as they are in force."""
+        self.report_pace = ReportPace()
         self.history: ReportHistory | None = None
         """Kept where each step of the answer is reported."""
         self.lifecycle = Lifecycle(markers, prompt)
