@@ -102,7 +102,7 @@ class SpeculationSettings(Settings):
         | Literal["auto"]
     ) = "auto"
     """Reasoning tokens before the first draft; a list names every draft's position.
-    "auto" drafts at 128, 256, 512, ..., as long as drafts pay on this engine."""
+    "auto" drafts at 128, 256, 512, ..., and learns where drafts pay."""
     iterative: StrictBool = True
     """Draft again as the reasoning goes on. `False`: one draft."""
     draft_interval: PositiveInt | None = None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from vllm.lora.request import LoRARequest
 from vllm.v1.request import RequestStatus
 
 from langchain_ssr.engine.draft_policy import MIN_REQUESTS, TRY_AGAIN
@@ -22,6 +23,8 @@ LONG = {"max_tokens": 450}
 PROMPT = [10, *range(40, 70), START]
 WRONG = Script(reasoning=140, answer=40, drift=1)
 """Drafts agree with the answer in no token; the first is due at 128."""
+LATE = Script(reasoning=320, answer=80, drift=10**6)
+"""Drafts are right, and the second has time enough: the first is of no use."""
 RIGHT = Script(reasoning=160, answer=100, drift=10**6)
 
 
@@ -74,6 +77,34 @@ def test_answers_are_the_same_either_way(disappointed):
     plain = run_plain(lambda e: e.add("a", PROMPT, **LONG), WRONG)
     for tokens in disappointed.tokens.values():
         assert tokens == plain.tokens["a"]
+
+
+def test_each_adapter_learns_for_itself(disappointed):
+    adapter = LoRARequest("other", 1, "nowhere")
+    for number, lora in enumerate([adapter, None]):
+        name = f"of-{number}"
+        disappointed.add(name, PROMPT, ssr={}, lora_request=lora, **LONG)
+        disappointed.run()
+        told = disappointed.reports[name]
+        assert (told["reason"], len(told["drafts"])) == (
+            (None, 1) if lora else ("no_gain", 0)
+        )
+
+
+def test_positions_that_do_not_pay_are_left_out():
+    engine = start(LATE)
+    told = [drafts_of(engine, number) for number in range(3 * MIN_REQUESTS)]
+    assert told[:MIN_REQUESTS] == [[128, 256]] * MIN_REQUESTS
+    assert told[MIN_REQUESTS : 2 * MIN_REQUESTS] == [[256]] * MIN_REQUESTS
+    assert {report["reason"] for report in engine.reports.values()} == {None}
+
+
+def drafts_of(engine: FakeEngine, number: int) -> list[int]:
+    """Ask once; return the positions of its drafts."""
+    ssr = {"speculate_reasoning": False}
+    engine.add(f"late-{number}", PROMPT, ssr=ssr, **LONG)
+    engine.run()
+    return [draft["budget"] for draft in engine.reports[f"late-{number}"]["drafts"]]
 
 
 def test_drafts_that_pay_go_on():
