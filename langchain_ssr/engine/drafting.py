@@ -142,7 +142,7 @@ class Drafting(SSRBase):
                     if state.child_id:
                         self._to_cut[state.child_id] = DraftEnd.CUT
                     state.lifecycle.finish()
-                    self._learn(state)
+                    self._guard(request_id, self._learn, state)
         for child_id in [c for c in self._parent_of if c not in self.requests]:
             del self._parent_of[child_id]
             self._drafters.pop(child_id, None)

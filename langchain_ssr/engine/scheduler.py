@@ -211,7 +211,7 @@ class SSRMixin(Drafting, Proposing):
             if state.asked and (draft := state.draft_window()):
                 out["draft"] = draft
             if state.report_pace.is_due(state.lifecycle.drafts):
-                out[COUNTED] = make_report(state)
+                out[COUNTED] = make_report(state, details=False)
             if not out:
                 return
         params = output.kv_transfer_params or {}
