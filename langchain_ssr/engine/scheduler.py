@@ -203,11 +203,11 @@ class SSRMixin(Drafting, Proposing):
             return
         thinks = state.phase is Phase.REASONING and not state.failed
         # A stop string is found in the front end, on an output like any other.
+        out: dict[str, Any] = {}
         if output.finish_reason is not None or (state.history and not thinks):
             report = self._with_earlier(make_report(state), state, output)
             out = report if state.asked else {COUNTED: report}
         else:
-            out = {}
             if state.asked and (draft := state.draft_window()):
                 out["draft"] = draft
             if state.report_pace.is_due(state.lifecycle.drafts):
