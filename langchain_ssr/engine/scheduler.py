@@ -202,8 +202,8 @@ class SSRMixin(Drafting, Proposing):
         if state is None or not state.counted:
             return
         thinks = state.phase is Phase.REASONING and not state.failed
-        # A stop string is found in the front end, on an output like any other.
         out: dict[str, Any] = {}
+        # A stop string is found in the front end, on an output like any other.
         if output.finish_reason is not None or (state.history and not thinks):
             report = self._with_earlier(make_report(state), state, output)
             out = report if state.asked else {COUNTED: report}
