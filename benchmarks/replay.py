@@ -20,7 +20,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO, Any, cast
 
-from langchain_ssr.engine.matcher import Matcher, common_prefix
+from langchain_ssr.engine.matcher import Matcher
+from langchain_ssr.engine.suffix_index import common_prefix
 
 _DEFINITIONS = """\
 tokens_per_step      answer tokens over engine steps, both summed over all cases

@@ -16,7 +16,8 @@ from pydantic import (
 )
 
 from langchain_ssr.errors import SettingsError
-from langchain_ssr.settings import NonNegativeInt, Settings, merge_call_settings
+from langchain_ssr.settings import merge_call_settings
+from langchain_ssr.settings_base import NonNegativeInt, Settings
 
 BASE_URL_VARIABLE = "SSR_BASE_URL"
 LONGEST_TIMEOUT = 1e9

@@ -16,13 +16,11 @@ from pydantic import Field, StrictBool, StrictInt, ValidationError
 from langchain_ssr.errors import SettingsError
 from langchain_ssr.settings import (
     REPLACED_BY_A_LIST,
-    NonNegativeInt,
-    PositiveInt,
-    Settings,
     SpeculationSettings,
     check_names,
     describe,
 )
+from langchain_ssr.settings_base import NonNegativeInt, PositiveInt, Settings
 
 KEY = "ssr"
 """The settings' place in `additional_config`."""

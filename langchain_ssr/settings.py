@@ -13,8 +13,6 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
     AliasChoices,
-    BaseModel,
-    ConfigDict,
     Field,
     StrictBool,
     StrictInt,
@@ -25,12 +23,15 @@ from pydantic import (
 )
 
 from langchain_ssr.errors import SettingsError
+from langchain_ssr.settings_base import (
+    LARGEST_INT,
+    NonNegativeInt,
+    PositiveInt,
+    Settings,
+    drop_none,
+)
 from langchain_ssr.sources import SOURCES, SourceName
 
-LARGEST_INT = 2**63 - 1
-"""The largest integer that reaches the engine: its messages hold 64 bits."""
-PositiveInt = Annotated[StrictInt, Field(ge=1, le=LARGEST_INT)]
-NonNegativeInt = Annotated[StrictInt, Field(ge=0, le=LARGEST_INT)]
 Temperature = Annotated[float, Field(ge=0, le=2)]
 """As vLLM has it. For a draft it would find out too late, inside the engine."""
 
@@ -40,54 +41,14 @@ REPLACED_BY_A_LIST = ("iterative", "draft_interval", "max_drafts")
 _NOT_IN_EXTRA_BODY = frozenset({"n", "stream"})
 """Fields of a request that say how its response is to be read."""
 
-NONE_IS_A_VALUE = frozenset({"enable_thinking"})
-"""Settings whose `None` says something else than "not set"."""
-
 _SEVERAL = (list, tuple, set, frozenset)
 """What is taken as a list."""
-
-
-def _drop_none(data: Any) -> Any:
-    """Leave out what is `None`, so that the field's default applies."""
-    if not isinstance(data, Mapping):
-        return data
-    return {
-        name: value
-        for name, value in data.items()
-        if value is not None or name in NONE_IS_A_VALUE
-    }
 
 
 def suggest(name: str, known: Iterable[str]) -> str:
     """Say "did you mean ...?" for the known name closest to `name`, or nothing."""
     close = difflib.get_close_matches(name, list(known), n=1, cutoff=0.6)
     return f" Did you mean {close[0]!r}?" if close else ""
-
-
-class Settings(BaseModel):
-    """Common behaviour: aliases or names, `None` for the default, no extras."""
-
-    model_config = ConfigDict(
-        extra="forbid", populate_by_name=True, protected_namespaces=()
-    )
-
-    @model_validator(mode="before")
-    @classmethod
-    def _none_means_default(cls, data: Any) -> Any:
-        return _drop_none(data)
-
-    @classmethod
-    def canonical_names(cls) -> dict[str, str]:
-        """Map every accepted name, aliases included, to the field's name."""
-        names: dict[str, str] = {}
-        for field, info in cls.model_fields.items():
-            names[field] = field
-            alias = info.validation_alias
-            if isinstance(alias, AliasChoices):
-                names.update({str(choice): field for choice in alias.choices})
-            elif alias is not None:
-                names[str(alias)] = field
-        return names
 
 
 class SpeculationSettings(Settings):
@@ -102,7 +63,7 @@ class SpeculationSettings(Settings):
         | Literal["auto"]
     ) = "auto"
     """Reasoning tokens before the first draft; a list names every draft's position.
-    "auto" drafts at 128, 256, 512, ..., as long as drafts pay on this engine."""
+    "auto" drafts at 128, 256, 512, ..., and learns where drafts pay."""
     iterative: StrictBool = True
     """Draft again as the reasoning goes on. `False`: one draft."""
     draft_interval: PositiveInt | None = None
@@ -290,7 +251,7 @@ def merge_call_settings(*layers: Mapping[str, Any]) -> CallSettings:
     merged: dict[str, Any] = {}
     for layer in layers:
         check_names(layer, names, "a call")
-        given = {names[key]: value for key, value in _drop_none(layer).items()}
+        given = {names[key]: value for key, value in drop_none(layer).items()}
         if isinstance(given.get("draft_budget"), list):
             for name in REPLACED_BY_A_LIST:
                 merged.pop(name, None)

@@ -15,7 +15,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 
 from langchain_ssr.bench.logs import Logged
-from langchain_ssr.engine.matcher import Matcher, common_prefix
+from langchain_ssr.engine.matcher import Matcher
+from langchain_ssr.engine.suffix_index import common_prefix
 
 Tokenize = Callable[[str], Sequence[int]]
 """Turns a text into token ids."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from langchain_ssr.settings import SpeculationSettings
 
@@ -20,11 +20,31 @@ class DraftBudget:
 
     At most `max_drafts` of them. A position that was passed without a fork (several in
     one burst of tokens, or a busy engine) is not made up for.
+
+    Attributes:
+        most: The most drafts, a list of budgets aside.
     """
 
-    def __init__(self, settings: SpeculationSettings) -> None:
-        """Lay the positions out for one request."""
-        self._positions = _positions(settings)
+    def __init__(self, settings: SpeculationSettings, first: int = AUTO_FIRST) -> None:
+        """Lay the positions out for one request.
+
+        Args:
+            settings: The request's settings.
+            first: The first budget of "auto", in tokens.
+        """
+        most = settings.max_drafts
+        self.most = most if settings.iterative else min(1, most)
+        self._positions = _positions(settings, first, self.most)
+        self._next = next(self._positions, None)
+        self._now = 0
+
+    def follow(self, positions: Iterable[int]) -> None:
+        """Go on with other positions; those that were passed are left out.
+
+        Args:
+            positions: In tokens, ascending.
+        """
+        self._positions = (one for one in positions if one > self._now)
         self._next = next(self._positions, None)
 
     def due(self, num_reasoning_tokens: int) -> int | None:
@@ -37,18 +57,18 @@ class DraftBudget:
             The position, in tokens; None if no further one was reached.
         """
         reached = None
+        self._now = num_reasoning_tokens
         while self._next is not None and self._next <= num_reasoning_tokens:
             reached = self._next
             self._next = next(self._positions, None)
         return reached
 
 
-def _positions(settings: SpeculationSettings) -> Iterator[int]:
+def _positions(settings: SpeculationSettings, first: int, most: int) -> Iterator[int]:
     budget = settings.draft_budget
     if isinstance(budget, list):
         return iter(budget)
-    most = settings.max_drafts if settings.iterative else min(1, settings.max_drafts)
-    first = AUTO_FIRST if budget == "auto" else budget
+    first = first if budget == "auto" else budget
     if budget == "auto" and settings.draft_interval is None:
         endless: Iterator[int] = (first << i for i in itertools.count())
     else:

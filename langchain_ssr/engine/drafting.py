@@ -8,9 +8,10 @@ from vllm.v1.engine import EngineCoreOutput
 from vllm.v1.request import Request, RequestStatus
 
 from langchain_ssr.engine import admission, fork
-from langchain_ssr.engine.lifecycle import DraftEnd, Phase
+from langchain_ssr.engine.lifecycle import DraftEnd
 from langchain_ssr.engine.request_state import RequestState
 from langchain_ssr.engine.scheduler_base import SSRBase
+from langchain_ssr.engine.served import served
 
 GRAMMAR_SECONDS = 0.1
 """Longest wait for a grammar, which vLLM has compiled already for the parent."""
@@ -34,10 +35,12 @@ class Drafting(SSRBase):
         if not admission.has_room(self, len(prompt), max_tokens, self._parent_of):
             state.reason = "busy"
             return
-        index = len(state.lifecycle.drafts)
-        if not index and self._may_decide(state) and not self._policy.wants_drafts():
+        if not self._is_planned(state, budget):
             state.reason = "no_gain"
             return
+        if state.plan and state.plan.max_draft_tokens:
+            max_tokens = min(max_tokens, state.plan.max_draft_tokens)
+        index = len(state.lifecycle.drafts)
         child_id = f"{parent.request_id}-draft-{index}"
         child = fork.make_child(
             parent,
@@ -55,7 +58,7 @@ class Drafting(SSRBase):
             drafter.add_source(draft)
         opening = () if parent.use_structured_output else None
         state.begin_draft(budget, len(prompt), opening)
-        if state.reason == "busy":
+        if state.reason in ("busy", "no_gain"):
             state.reason = None
         self._parent_of[child_id] = parent.request_id
         self._drafters[child_id] = drafter
@@ -63,11 +66,22 @@ class Drafting(SSRBase):
         super().add_request(child)
         self._init_grammar(child)
 
+    def _is_planned(self, state: RequestState, position: int) -> bool:
+        """Whether a draft here may pay, or is wanted in any case."""
+        if not self._may_decide(state):
+            return True
+        if state.plan is None:
+            policy = self._policies.of(state.adapter)
+            state.plan = policy.plan(state.budget.most)
+            state.budget.follow(state.plan.positions)
+        return position in state.plan.positions
+
     @staticmethod
     def _may_decide(state: RequestState) -> bool:
-        """Whether the user wants drafts for the time that they save, and no others."""
+        """Whether the user leaves drafts to us, for the time that they save."""
         settings = state.settings
-        return settings.draft_budget == "auto" and not settings.stream_drafts
+        named = settings.draft_budget != "auto" or settings.draft_interval is not None
+        return not named and not settings.stream_drafts
 
     def _init_grammar(self, child: Request) -> None:
         """Give a draft its grammar at once, so that luck does not say when it starts.
@@ -95,6 +109,8 @@ class Drafting(SSRBase):
         draft = state.lifecycle.running
         if output.prefill_stats is not None and draft is not None:
             draft.num_cached_tokens = output.prefill_stats.num_cached_tokens
+        if draft is not None:
+            draft.num_rejected_tokens = drafter.num_rejected_tokens
         drafter.advance(output.new_token_ids, num_accepted)
         state.extend_draft(output.new_token_ids)
         if output.finish_reason is not None:
@@ -126,20 +142,16 @@ class Drafting(SSRBase):
                     if state.child_id:
                         self._to_cut[state.child_id] = DraftEnd.CUT
                     state.lifecycle.finish()
-                    self._learn(state)
+                    self._guard(request_id, self._learn, state)
         for child_id in [c for c in self._parent_of if c not in self.requests]:
             del self._parent_of[child_id]
             self._drafters.pop(child_id, None)
             self._waited.discard(child_id)
 
     def _learn(self, state: RequestState) -> None:
-        """Add up what a request's drafts cost and saved, if it came to an end."""
-        if not state.lifecycle.drafts or state.failed:
-            return
-        if state.has_ended or state.phase is Phase.ANSWER:  # else the client left
-            saved = state.num_accepted_of_drafts
-            work = state.num_draft_tokens + state.num_prefill_tokens
-            self._policy.record(saved, work)
+        """Add a request to what is known of its model."""
+        if (summary := served(state)) is not None:
+            self._policies.of(state.adapter).record(summary)
 
     def _yield_to_others(self) -> None:
         """Let real requests go first."""

@@ -81,7 +81,9 @@ class Draft:
         num_steps: Engine steps that gave it tokens.
         num_prompt_tokens: Length of its prompt.
         num_cached_tokens: Of these, tokens that were not computed again.
+        num_rejected_tokens: Tokens that it was proposed in vain.
         num_accepted_tokens: Tokens of it that went into the answer.
+        num_verified_steps: Steps of the answer in which it was proposed from.
         end: Why it ended; None while it runs.
     """
 
@@ -92,8 +94,20 @@ class Draft:
     num_steps: int = 0
     num_prompt_tokens: int = 0
     num_cached_tokens: int = 0
+    num_rejected_tokens: int = 0
     num_accepted_tokens: int = 0
+    num_verified_steps: int = 0
     end: DraftEnd | None = None
+
+    @property
+    def num_prefill_tokens(self) -> int:
+        """Tokens of its prompt that were computed for it."""
+        return self.num_prompt_tokens - self.num_cached_tokens if self.num_steps else 0
+
+    @property
+    def num_computed_tokens(self) -> int:
+        """All tokens that were computed for it."""
+        return len(self.tokens) + self.num_rejected_tokens + self.num_prefill_tokens
 
 
 class Lifecycle:

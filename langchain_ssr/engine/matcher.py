@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from math import log2
 
 from langchain_ssr.engine.pace import Pace
-from langchain_ssr.engine.suffix_index import Match, SuffixIndex
+from langchain_ssr.engine.suffix_index import Match, SuffixIndex, common_prefix
 from langchain_ssr.sources import SOURCES, Source
 
 _NEAR = 6.0
@@ -296,11 +296,3 @@ class Matcher:
             self._nearby.append(guide)
         self._compare(guide)
         return number
-
-
-def common_prefix(first: Sequence[int], second: Sequence[int]) -> int:
-    """Return how many tokens two sequences have in common at their start."""
-    for count, (one, other) in enumerate(zip(first, second, strict=False)):
-        if one != other:
-            return count
-    return min(len(first), len(second))

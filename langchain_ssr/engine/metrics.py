@@ -62,11 +62,11 @@ class Metrics:
         self._counters = _counters(registry)
 
     def count(self, report: Mapping[str, Any], num_tokens: int) -> None:
-        """Count one finished request.
+        """Count one request that is over, also one that its client left.
 
         Args:
-            report: The scheduler's report (`engine/report.py`).
-            num_tokens: The request's output tokens.
+            report: The scheduler's last report (`engine/report.py`).
+            num_tokens: The request's output tokens at that time.
         """
         if report["reason"] == "n":  # the report of one choice among several
             return

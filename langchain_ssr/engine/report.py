@@ -11,11 +11,12 @@ SCHEMA = 1
 """Version of the report."""
 
 
-def make_report(state: RequestState) -> dict[str, Any]:
+def make_report(state: RequestState, *, details: bool = True) -> dict[str, Any]:
     """Return what was counted for a request so far.
 
     Args:
         state: What the scheduler knows of the request.
+        details: Whether spans and timeline are in it, if they are kept.
     """
     drafts, steps, record = state.lifecycle.drafts, state.num_steps, state.record
     reason = "error" if state.failed else state.reason
@@ -42,7 +43,7 @@ def make_report(state: RequestState) -> dict[str, Any]:
     }
     if state.clamped:
         report["clamped"] = dict(state.clamped)
-    if record.detailed:
+    if record.detailed and details:
         report["spans"] = [list(span) for span in record.spans]
         report["timeline"] = list(record.timeline)
     return report

@@ -62,20 +62,25 @@ class Reporting(_Base):
     def _report(self, output: EngineCoreOutput) -> None:
         """Put the report so far beside the tokens of the answer.
 
-        The front end counts it, and shows it to a client that asked.
+        The front end counts it, and shows it to a client that asked. Now and then
+        there is one to be counted only, for a client may leave before the end.
         """
         state = self._states.get(output.request_id)
         if state is None or not state.counted:
             return
         thinks = state.phase is Phase.REASONING and not state.failed
+        out: dict[str, Any] = {}
         # A stop string is found in the front end, on an output like any other.
         if output.finish_reason is not None or (state.history and not thinks):
             report = self._with_earlier(make_report(state), state, output)
             out = report if state.asked else {COUNTED: report}
-        elif state.asked and (draft := state.draft_window()):
-            out = {"draft": draft}
         else:
-            return
+            if state.asked and (draft := state.draft_window()):
+                out["draft"] = draft
+            if state.report_pace.is_due(state.lifecycle.drafts):
+                out[COUNTED] = make_report(state, details=False)
+            if not out:
+                return
         params = output.kv_transfer_params or {}
         output.kv_transfer_params = {**params, KEY: out}
 

@@ -7,6 +7,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from langchain_ssr.engine.draft_text import DraftReader
+from langchain_ssr.engine.lifecycle import DraftEnd
 from langchain_ssr.engine.report_history import report_at
 from langchain_ssr.engine.span_text import span_texts
 
@@ -17,6 +18,8 @@ KEY = "ssr"
 """Where reports come in `kv_transfer_params`, and stand in a response's metrics."""
 COUNTED = "counted"
 """The name of a report that is not for the client, only to be counted."""
+
+_CUT = str(DraftEnd.CUT)
 
 logger = logging.getLogger(__name__)
 
@@ -43,7 +46,7 @@ class Reports:
 
     Args:
         source: The engine's outputs.
-        count: Takes the last report and the number of output tokens at the end.
+        count: Takes the last report and the number of output tokens at that time.
         tokenizer: Reads the texts of drafts and spans; needed where they may come.
     """
 
@@ -65,6 +68,7 @@ class Reports:
         """The last report for the client."""
         self.counted: dict[str, Any] | None = None
         """The last report of any kind."""
+        self._num_counted_tokens = 0
         self.finish_reasons: dict[int, str] = {}
 
     def take_drafts(self) -> list[tuple[int, str]]:
@@ -110,7 +114,10 @@ class Reports:
         if draft := report.pop("draft", None):
             new = self._reader.read(draft)
             self._drafts += [new] if new else []
-        if counted := report.pop(COUNTED, None):
+        counted = report.pop(COUNTED, None)
+        if counted or report:
+            self._num_counted_tokens = len(self._token_ids)
+        if counted:
             self.counted = self._at_end(counted, output)
         if report:
             self.counted = self.last = self._at_end(report, output)
@@ -133,6 +140,15 @@ class Reports:
         if self.counted is None:
             return
         try:
-            self._count(self.counted, len(self._token_ids))
+            self._count(_cut_drafts(self.counted), self._num_counted_tokens)
         except Exception:  # no counter is worth an answer
             logger.exception("a request was not counted")
+
+
+def _cut_drafts(report: dict[str, Any]) -> dict[str, Any]:
+    """End the drafts that ran at the last report: the request's end has cut them."""
+    drafts = report.get("drafts", ())
+    if all(draft["finish_reason"] for draft in drafts):
+        return report
+    ends = ({"finish_reason": draft["finish_reason"] or _CUT} for draft in drafts)
+    return {**report, "drafts": [{**d, **e} for d, e in zip(drafts, ends, strict=True)]}

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from langchain_ssr.engine.budget import DraftBudget
+from langchain_ssr.engine.draft_policy import Plan
 from langchain_ssr.engine.draft_text import WINDOW
 from langchain_ssr.engine.lifecycle import (
     Draft,
@@ -19,9 +20,13 @@ from langchain_ssr.engine.lifecycle import (
 from langchain_ssr.engine.matcher import Matcher, Proposal
 from langchain_ssr.engine.record import Record
 from langchain_ssr.engine.report_history import ReportHistory
+from langchain_ssr.engine.report_pace import ReportPace
 from langchain_ssr.engine.thinking_count import ThinkingCount
 from langchain_ssr.settings import SpeculationSettings
 from langchain_ssr.sources import OF_DRAFTS, SOURCES, Source
+
+_PASSING = frozenset({None, "busy", "no_gain", "clamped"})
+"""Reasons that do not forbid the next draft."""
 
 
 @dataclass
@@ -65,12 +70,17 @@ class RequestState:
         """Whether the engine ended it, and not the client."""
         self.counted = asked
         """Whether the front end takes a report, for the client or for its metrics."""
+        self.adapter: str | None = None
+        """The name of its LoRA adapter; None for the model itself."""
         self.clamped: dict[str, Any] = {}
         """Settings that the client wanted more of, as they are in force."""
+        self.report_pace = ReportPace()
         self.history: ReportHistory | None = None
         """Kept where each step of the answer is reported."""
         self.lifecycle = Lifecycle(markers, prompt)
         self.budget = DraftBudget(settings)
+        self.plan: Plan | None = None
+        """What was learned for its drafts, where it leaves them to us."""
         self.thinking: ThinkingCount | None = None
         if thinking_budget is not None and markers is not None:
             self.thinking = ThinkingCount(markers, prompt, thinking_budget)
@@ -79,6 +89,8 @@ class RequestState:
         self.num_steps = dict.fromkeys(Phase, 0)
         self.num_tokens = 0
         self.num_rejected_tokens = 0
+        self.num_accepted_of_others = 0
+        """Accepted tokens of the answer that were not proposed from its drafts."""
         self.record = Record(detailed=settings.speculation_stats == "detailed")
         sources = SOURCES if settings.sources is None else settings.sources
         if not settings.speculation:
@@ -124,10 +136,14 @@ class RequestState:
         count.num_draft_tokens += num_proposed
         count.num_accepted_draft_tokens += num_accepted
         self.num_rejected_tokens += num_proposed - num_accepted
-        draft = self._proposal.draft
-        if draft in self._numbers and self.phase is Phase.ANSWER:
-            index = self._numbers.index(draft)
-            self.lifecycle.drafts[index].num_accepted_tokens += num_accepted
+        if self.phase is not Phase.ANSWER:
+            return
+        if self._proposal.draft not in self._numbers:
+            self.num_accepted_of_others += num_accepted
+            return
+        draft = self.lifecycle.drafts[self._numbers.index(self._proposal.draft)]
+        draft.num_verified_steps += 1
+        draft.num_accepted_tokens += num_accepted
 
     # --- the request's own tokens -----------------------------------------------------
 
@@ -191,7 +207,7 @@ class RequestState:
         """Return the draft budget that was reached since the last call, if any."""
         if self.phase is not Phase.REASONING:
             return None
-        if self.reason not in (None, "busy", "clamped") or not self._uses_drafts:
+        if self.reason not in _PASSING or not self._uses_drafts:
             return None
         return self.budget.due(self.lifecycle.num_reasoning_tokens)
 
@@ -252,12 +268,6 @@ class RequestState:
         }
 
     @property
-    def num_accepted_of_drafts(self) -> int:
-        """Tokens of drafts that were accepted."""
-        sources = (Source.DRAFT_PREFIX, Source.DRAFT_SUFFIX)
-        return sum(self.counts[one].num_accepted_draft_tokens for one in sources)
-
-    @property
     def num_draft_tokens(self) -> int:
         """Tokens of all drafts."""
         return sum(len(draft.tokens) for draft in self.lifecycle.drafts)
@@ -265,11 +275,7 @@ class RequestState:
     @property
     def num_prefill_tokens(self) -> int:
         """Tokens that drafts computed of their prompts."""
-        return sum(
-            draft.num_prompt_tokens - draft.num_cached_tokens
-            for draft in self.lifecycle.drafts
-            if draft.num_steps
-        )
+        return sum(draft.num_prefill_tokens for draft in self.lifecycle.drafts)
 
     def add_source(self, tokens: Sequence[int]) -> None:
         """Add a finished draft of somebody else as a source."""

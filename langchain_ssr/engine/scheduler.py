@@ -23,6 +23,7 @@ from vllm.v1.engine import EngineCoreOutput, EngineCoreOutputs
 from vllm.v1.outputs import DraftTokenIds, ModelRunnerOutput
 from vllm.v1.request import Request, RequestStatus
 
+from langchain_ssr.engine.budget import DraftBudget
 from langchain_ssr.engine.drafting import Drafting
 from langchain_ssr.engine.lifecycle import DraftEnd
 from langchain_ssr.engine.proposing import Proposing
@@ -49,7 +50,7 @@ class SSRMixin(Drafting, Proposing):
         self._guard(None, self._settle)
         self._guard(None, self._propose_all)
         output = super().schedule(throttle_prefills)
-        self._guard(None, self._policy.cost.begin, time.monotonic())
+        self._guard(None, self._policies.cost.begin, time.monotonic())
         return output
 
     def update_from_output(
@@ -59,7 +60,7 @@ class SSRMixin(Drafting, Proposing):
     ) -> dict[int, EngineCoreOutputs]:
         """Let vLLM take the step's tokens, then move drafts and requests along."""
         num_tokens = scheduler_output.total_num_scheduled_tokens
-        self._guard(None, self._policy.cost.end, time.monotonic(), num_tokens)
+        self._guard(None, self._policies.cost.end, time.monotonic(), num_tokens)
         accepted: dict[str, tuple[int, int]] = {}
         self._guard(None, self._count, scheduler_output, model_runner_output, accepted)
         self._updating = True
@@ -155,6 +156,11 @@ class SSRMixin(Drafting, Proposing):
             thinking_budget=request.sampling_params.thinking_token_budget,
             reason=reason,
         )
+        adapter = request.lora_request
+        state.adapter = adapter.lora_name if adapter else None
+        if self._may_decide(state):
+            first = self._policies.of(state.adapter).first
+            state.budget = DraftBudget(settings, first)
         state.counted = isinstance(given, str)
         state.clamped = clamped
         state.history = ReportHistory() if each_step else None

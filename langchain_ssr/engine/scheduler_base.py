@@ -6,7 +6,7 @@ from typing import Any
 
 from vllm.v1.request import Request
 
-from langchain_ssr.engine.draft_policy import DraftPolicy
+from langchain_ssr.engine.draft_policy import DraftPolicies
 from langchain_ssr.engine.lifecycle import DraftEnd
 from langchain_ssr.engine.markers import find_markers, is_hybrid
 from langchain_ssr.engine.owner import follow_owner
@@ -28,7 +28,7 @@ class SSRBase(Reporting):
         _waited: Drafts that waited through a whole step.
         _ended: Requests that ended since the last quiet moment.
         _updating: Whether vLLM is in the middle of `update_from_output`.
-        _policy: What was learned of drafts' costs and gains.
+        _policies: What was learned of drafts' costs and gains, by model.
     """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -46,7 +46,7 @@ class SSRBase(Reporting):
         self._waited: set[str] = set()
         self._ended: list[str] = []
         self._updating = False
-        self._policy = DraftPolicy()
+        self._policies = DraftPolicies()
         self._markers = find_markers(
             self.vllm_config,
             getattr(self.structured_output_manager, "tokenizer", None),

@@ -139,3 +139,11 @@ class SuffixIndex:
         while length < limit and sequence[position - 1 - length] == text[-1 - length]:
             length += 1
         return length
+
+
+def common_prefix(first: Sequence[int], second: Sequence[int]) -> int:
+    """Return how many tokens two sequences have in common at their start."""
+    for count, (one, other) in enumerate(zip(first, second, strict=False)):
+        if one != other:
+            return count
+    return min(len(first), len(second))

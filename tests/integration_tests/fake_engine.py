@@ -100,6 +100,8 @@ class FakeEngine:
         self.tokens: dict[str, list[int]] = {}
         self.finished: dict[str, str] = {}
         self.reports: dict[str, dict[str, Any]] = {}
+        self.counted: dict[str, dict[str, Any]] = {}
+        """What is sent of requests before their end, the newest of each."""
         self.schedules: list[Any] = []
         self.num_steps: Counter[str] = Counter()
         self.forked: set[str] = set()
@@ -155,7 +157,9 @@ class FakeEngine:
                 if output.finish_reason is not None:
                     self.finished[request_id] = str(output.finish_reason)
                 if output.kv_transfer_params:
-                    self.reports[request_id] = output.kv_transfer_params[KEY]
+                    sent = output.kv_transfer_params[KEY]
+                    running = output.finish_reason is None and not sent.get("mode")
+                    (self.counted if running else self.reports)[request_id] = sent
         self.forked.update(getattr(self.scheduler, "_parent_of", ()))
 
     def run(self, until: Callable[[], Any] | None = None) -> FakeEngine:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from vllm.lora.request import LoRARequest
 from vllm.v1.request import RequestStatus
 
 from langchain_ssr.engine.draft_policy import MIN_REQUESTS, TRY_AGAIN
@@ -22,13 +23,15 @@ LONG = {"max_tokens": 450}
 PROMPT = [10, *range(40, 70), START]
 WRONG = Script(reasoning=140, answer=40, drift=1)
 """Drafts agree with the answer in no token; the first is due at 128."""
+LATE = Script(reasoning=320, answer=80, drift=10**6)
+"""Drafts are right, and the second has time enough: the first is of no use."""
 RIGHT = Script(reasoning=160, answer=100, drift=10**6)
 
 
 def start(model: Script) -> FakeEngine:
     """Make an engine in which a token always costs the same."""
     engine = FakeEngine(make_scheduler(SSRScheduler), model)
-    engine.scheduler._policy.cost.record = lambda *_: None
+    engine.scheduler._policies.cost.record = lambda *_: None
     return engine
 
 
@@ -76,10 +79,38 @@ def test_answers_are_the_same_either_way(disappointed):
         assert tokens == plain.tokens["a"]
 
 
+def test_each_adapter_learns_for_itself(disappointed):
+    adapter = LoRARequest("other", 1, "nowhere")
+    for number, lora in enumerate([adapter, None]):
+        name = f"of-{number}"
+        disappointed.add(name, PROMPT, ssr={}, lora_request=lora, **LONG)
+        disappointed.run()
+        told = disappointed.reports[name]
+        assert (told["reason"], len(told["drafts"])) == (
+            (None, 1) if lora else ("no_gain", 0)
+        )
+
+
+def test_positions_that_do_not_pay_are_left_out():
+    engine = start(LATE)
+    told = [drafts_of(engine, number) for number in range(3 * MIN_REQUESTS)]
+    assert told[:MIN_REQUESTS] == [[128, 256]] * MIN_REQUESTS
+    assert told[MIN_REQUESTS : 2 * MIN_REQUESTS] == [[256]] * MIN_REQUESTS
+    assert {report["reason"] for report in engine.reports.values()} == {None}
+
+
+def drafts_of(engine: FakeEngine, number: int) -> list[int]:
+    """Ask once; return the positions of its drafts."""
+    ssr = {"speculate_reasoning": False}
+    engine.add(f"late-{number}", PROMPT, ssr=ssr, **LONG)
+    engine.run()
+    return [draft["budget"] for draft in engine.reports[f"late-{number}"]["drafts"]]
+
+
 def test_drafts_that_pay_go_on():
     engine = start(RIGHT)
     assert reasons(engine, 3 * MIN_REQUESTS) == [None] * 3 * MIN_REQUESTS
-    assert engine.scheduler._policy.gain > 0
+    assert engine.scheduler._policies.of(None).gain(128) > 0
 
 
 def test_a_client_that_leaves_while_the_model_thinks_teaches_nothing():
@@ -92,10 +123,10 @@ def test_a_client_that_leaves_while_the_model_thinks_teaches_nothing():
         engine.scheduler.finish_requests(name, RequestStatus.FINISHED_ABORTED)
     engine.run()
     engine.assert_idle()
-    assert engine.scheduler._policy._num == 0
+    assert engine.scheduler._policies.of(None).gain(128) == 0
 
 
 def test_steps_are_measured():
     engine = FakeEngine(make_scheduler(SSRScheduler), RIGHT)
     reasons(engine, 1)
-    assert engine.scheduler._policy.cost._num > MIN_STEPS
+    assert engine.scheduler._policies.cost._num > MIN_STEPS

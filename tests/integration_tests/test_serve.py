@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -183,6 +184,20 @@ def test_clients_that_asked_for_nothing_are_counted(
     if "stream" in fields:
         list(response)
     assert server.counter(STARTED) > before
+
+
+def test_a_client_that_leaves_is_counted(server: Server) -> None:
+    names = (STARTED, PROPOSED)
+    before = [server.counter(name) for name in names]
+    with ask(server, stream=True, max_tokens=900) as response:
+        for number, _ in enumerate(response):
+            if number == 12:  # a draft was due at 8
+                break
+    until = time.monotonic() + 30
+    while server.counter(STARTED) == before[0]:
+        assert time.monotonic() < until
+        time.sleep(0.2)
+    assert server.counter(PROPOSED) >= before[1]
 
 
 def test_every_draft_that_started_has_ended(server: Server) -> None:

@@ -5,8 +5,8 @@ from langchain_ssr.engine.report import make_report
 from langchain_ssr.engine.request_state import RequestState
 from langchain_ssr.settings import SpeculationSettings
 
-START, END = 900, 901
-MARKERS = Markers((START,), (END,), frozenset({902}), close=(END, 8, 8))
+START, END, TOOL_CALL = 900, 901, 902
+MARKERS = Markers((START,), (END,), frozenset({TOOL_CALL}), close=(END, 8, 8))
 OPENED, CLOSED, FRESH = [1, START], [1, START, END], [1, 2]
 REASONING, ANSWER = list(range(100, 300)), [8, 8, *range(400, 500)]
 TEXT = list(range(10, 30))

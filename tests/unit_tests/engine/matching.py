@@ -2,7 +2,8 @@
 
 from hypothesis import strategies as st
 
-from langchain_ssr.engine.matcher import Matcher, common_prefix
+from langchain_ssr.engine.matcher import Matcher
+from langchain_ssr.engine.suffix_index import common_prefix
 from langchain_ssr.sources import SOURCES
 
 # Few different tokens, so that texts repeat themselves and each other.

@@ -106,6 +106,36 @@ def test_without_drafts_nothing_is_ever_due():
     assert budget(max_drafts=0).due(100_000) is None
 
 
+def test_auto_may_begin_elsewhere_and_go_on_with_other_positions():
+    of = DraftBudget(SpeculationSettings(), 32)
+    assert [of.due(n) for n in (31, 32, 70)] == [None, 32, 64]
+    of.follow([32, 64, 70, 512, 1024])
+    assert [of.due(n) for n in (128, 511, 600, 5000)] == [None, None, 512, 1024]
+    assert of.due(10**6) is None
+
+
+@given(lists, lists, st.integers(0, 200))
+def test_what_was_passed_is_not_due_again(first, other, now):
+    of = budget(first)
+    of.due(now)
+    of.follow(other)
+    found = [due for n in range(now, 201) if (due := of.due(n)) is not None]
+    assert found == [one for one in other if one > now]
+
+
+@pytest.mark.parametrize(
+    ("settings", "most"),
+    [
+        ({}, 8),
+        ({"max_drafts": 3}, 3),
+        ({"iterative": False}, 1),
+        ({"max_drafts": 0}, 0),
+    ],
+)
+def test_the_most_drafts_are_those_of_the_settings(settings, most):
+    assert budget(**settings).most == most
+
+
 def test_nothing_is_due_after_the_last_position():
     of = budget([5, 9])
     assert [of.due(n) for n in (8, 9, 10_000)] == [5, 9, None]

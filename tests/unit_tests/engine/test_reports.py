@@ -94,6 +94,34 @@ async def test_a_stream_that_is_left_is_counted_so_far():
     assert read.counted == [({"n": 1}, 1)]
 
 
+async def test_a_client_that_leaves_is_counted_up_to_the_last_report():
+    drafts = [{"finish_reason": "stop"}, {"finish_reason": None}]
+    report = {"n": 1, "drafts": drafts}
+    read = Read(
+        output([1, 2], {"ssr": {"counted": report}}), output([3, 4]), output([5])
+    )
+    outputs = await read.all(num=2)
+    assert [o.kv_transfer_params for o in outputs] == [None, None]
+    assert read.reports.last is None
+    # The draft that ran was cut with the request. Of later tokens nothing is known.
+    ended = [{"finish_reason": "stop"}, {"finish_reason": "cut"}]
+    assert read.counted == [({"n": 1, "drafts": ended}, 2)]
+    assert drafts[1]["finish_reason"] is None
+
+
+async def test_a_report_on_the_way_is_not_the_client_s():
+    draft = {"index": 0, "offset": 0, "token_ids": []}
+    on_the_way = {"draft": draft, "counted": {"n": 1}}
+    read = Read(output([1], {"ssr": on_the_way}), output([2], {"ssr": {"n": 2}}))
+    outputs = read.reports.outputs()
+    await anext(outputs)
+    assert (read.reports.last, read.reports.counted) == (None, {"n": 1})
+    await anext(outputs)
+    await outputs.aclose()
+    assert read.reports.last == {"n": 2}
+    assert read.counted == [({"n": 2}, 2)]
+
+
 async def test_an_error_passes_and_what_was_is_counted():
     read = Read(output([1], {"ssr": {"n": 1}}), RuntimeError("died"))
     with pytest.raises(RuntimeError, match="died"):

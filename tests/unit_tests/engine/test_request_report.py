@@ -57,6 +57,8 @@ class TestReport:
         of = state(prompt, draft_budget=budget, num_speculative_tokens=most)
         accepted = decode(of, output, drafts)
         report = json.loads(json.dumps(make_report(of), allow_nan=False))
+        bare = make_report(of, details=False)
+        assert set(report) - set(bare) == {"spans", "timeline"}
         assert tuple(report["sources"]) == SOURCES == tuple(Source)
         counts = report["sources"].values()
         for c in counts:

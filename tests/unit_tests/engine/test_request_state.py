@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from langchain_ssr.engine.lifecycle import DraftEnd, Phase
+from langchain_ssr.engine.lifecycle import DraftEnd, Markers, Phase
 from langchain_ssr.engine.report import make_report
 from langchain_ssr.sources import OF_DRAFTS, SOURCES
 from tests.unit_tests.engine.decoding import (
@@ -17,6 +17,7 @@ from tests.unit_tests.engine.decoding import (
     REASONING,
     START,
     TEXT,
+    TOOL_CALL,
     accepted_by_source,
     decode,
     state,
@@ -75,6 +76,42 @@ class TestProposals:
         assert of.propose(8) == [8, 8, 20, 21, 22]
         of.count_proposal(5, 5)
         assert accepted_by_source(of) == {"draft_prefix": 5}
+
+
+class TestEndOfReasoning:
+    """One step between the end of the reasoning and the first burst."""
+
+    @pytest.mark.parametrize("last", [[], [5, 6]])
+    @pytest.mark.parametrize("begun", [[], [8], [8, 8], [8, 8, *TEXT[:2]]])
+    @pytest.mark.parametrize("ended", [False, True])
+    def test_the_next_step_verifies_the_draft(self, last, begun, ended):
+        of = state()
+        of.advance(REASONING, 0)
+        of.begin_draft(100, 10)
+        of.extend_draft(TEXT)
+        if ended:
+            of.end_draft(DraftEnd.STOP)
+        assert of.advance([*last, END, *begun], 0)
+        of.end_draft(DraftEnd.CUT)
+        rest = [8, 8, *TEXT][len(begun) :]
+        assert of.propose(32) == rest
+        of.count_proposal(len(rest), len(rest))
+        assert accepted_by_source(of) == {"draft_prefix": len(rest)}
+
+    def test_a_draft_without_a_token_is_no_proposal(self):
+        of = state(markers=Markers((START,), (END,), close=(END,)))
+        of.begin_draft(1, 10)
+        of.advance([END], 0)
+        assert of.propose(32) == []
+
+    def test_after_a_tool_call_without_a_marker_the_draft_is_found_too(self):
+        of = state()
+        of.begin_draft(1, 10)
+        of.extend_draft([TOOL_CALL, *TEXT])
+        of.advance([5, TOOL_CALL], 0)
+        assert of.propose(8) == TEXT[:8]
+        of.count_proposal(8, 8)
+        assert accepted_by_source(of) == {"draft_suffix": 8}
 
 
 class TestSources:
@@ -196,7 +233,14 @@ class TestDrafts:
 
     @pytest.mark.parametrize(
         ("reason", "due"),
-        [(None, 1), ("busy", 1), ("clamped", 1), ("n", None), ("multimodal", None)],
+        [
+            (None, 1),
+            ("busy", 1),
+            ("no_gain", 1),
+            ("clamped", 1),
+            ("n", None),
+            ("multimodal", None),
+        ],
     )
     def test_are_due_unless_a_lasting_reason_forbids(self, reason, due):
         of = state(reason=reason, draft_budget=1)
