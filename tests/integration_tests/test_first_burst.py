@@ -20,7 +20,8 @@ def test_one_step_between_the_end_of_the_reasoning_and_the_first_burst(ssr, cut)
     engine.add("a", ssr={"draft_budget": [10], **ssr})
     state = engine.scheduler._states["a"]
     engine.run(lambda: state.phase is Phase.ANSWER)
-    assert str(state.lifecycle.drafts[0].end) == ("cut" if cut else "stop")
+    # Fast reasoning ends before the short draft does.
+    assert str(state.lifecycle.drafts[0].end) == ("stop" if ssr and not cut else "cut")
     said = len(engine.tokens["a"])
     out = engine.step()
     proposal = out.scheduled_spec_decode_tokens["a"]

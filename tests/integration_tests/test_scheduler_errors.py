@@ -7,7 +7,7 @@ import json
 import pytest
 from vllm.v1.core.sched.scheduler import Scheduler
 
-from langchain_ssr.engine import admission, fork, limits, scheduler
+from langchain_ssr.engine import admission, fork, limits, reporting
 from langchain_ssr.engine.matcher import Matcher
 from langchain_ssr.engine.request_state import RequestState
 from langchain_ssr.engine.scheduler import SSRScheduler
@@ -39,7 +39,7 @@ HOOKS = [
         "earlier_drafts",
     )
 ] + [
-    (scheduler, "make_report"),
+    (reporting, "make_report"),
     (fork, "make_child"),
     (fork, "child_prompt"),
     (fork, "max_child_tokens"),
