@@ -13,7 +13,7 @@ setup:
 model: setup
 	@$(BIN)/langchain-ssr models get smollm2
 
-demo: model
+demo: setup
 	@$(BIN)/langchain-ssr demo
 
 test: unit integration

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from langchain_core.messages import BaseMessage, HumanMessage, ToolMessage
 
-from tests.integration_tests.conftest import HAS_DEMO, REASONING_MODEL, EnginePool
+from tests.integration_tests.conftest import REASONING_MODEL, EnginePool
 
 pytestmark = pytest.mark.engine
 
@@ -62,7 +62,6 @@ def assert_sums(parts: list[dict[str, Any]], total: dict[str, Any]) -> None:
             assert sum(part.get(name, 0) for part in parts) == value, name
 
 
-@pytest.mark.skipif(not HAS_DEMO, reason="the demo model's training is not finished")
 def test_the_example_calls_both_tools_and_its_calls_sum_to_the_total(
     pool: EnginePool, example: ModuleType, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.integration_tests import tiny_models
-from tests.integration_tests.conftest import HAS_DEMO, REASONING_MODEL, EnginePool
+from tests.integration_tests.conftest import REASONING_MODEL, EnginePool
 from tests.integration_tests.test_standalone import arguments
 from tests.notebooks import TOUR, run_cells
 
@@ -54,7 +54,6 @@ def test_cells_of_a_notebook(pool: EnginePool, backend: str, tmp_path: Path) -> 
     assert done.returncode == 0
 
 
-@pytest.mark.skipif(not HAS_DEMO, reason="the demo model's training is not finished")
 def test_the_tour(pool: EnginePool) -> None:
     pool.close()
     told = run_cells(TOUR, REASONING_MODEL)
