@@ -46,7 +46,7 @@ def test_every_cell_runs(monkeypatch, capsys):
     assert backend.settings[-1]["speculation"] is False
     out = capsys.readouterr().out
     assert "draft 2 | 'Hello'" in out
-    assert "Is 7 an even number? Answer with yes or no. Yes" in out
+    assert "Is 7 an even number? Yes" in out
 
 
 @pytest.fixture
