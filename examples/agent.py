@@ -36,7 +36,11 @@ WANTED = {"Playlist", "add_song", "clear_songs"}
 
 
 def make_tools(files: dict[str, str]) -> list[BaseTool]:
-    """Make the agent's tools, which work on files in memory."""
+    """Make the agent's tools, which work on files in memory.
+
+    The test tool looks for names only: code of a model is run in a sandbox, or not at
+    all.
+    """
 
     @tool
     def write_file(path: str, content: str) -> str:
