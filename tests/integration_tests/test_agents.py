@@ -9,8 +9,10 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from langchain.agents import create_agent
 from langchain_core.messages import BaseMessage, HumanMessage, ToolMessage
 
+from langchain_ssr import DraftText, get_speculation_callback
 from tests.integration_tests.conftest import REASONING_MODEL, EnginePool
 
 pytestmark = pytest.mark.engine
@@ -75,3 +77,27 @@ def test_the_example_calls_both_tools_and_its_calls_sum_to_the_total(
     assert_sums(told["calls"], told["total"])
     assert told["cached_tokens"] == sorted(told["cached_tokens"])
     assert told["cached_tokens"][-1] > told["cached_tokens"][0]
+
+
+def test_early_drafts_reach_hooks_and_the_custom_stream_of_an_agent(
+    pool: EnginePool, example: ModuleType
+) -> None:
+    llm = pool.model(
+        REASONING_MODEL,
+        max_tokens=1500,
+        draft_budget=64,
+        stream_drafts=True,
+        engine_kwargs={"max_model_len": 4096},
+    )
+    agent = create_agent(llm, example.make_tools({}))
+    question = {"messages": [HumanMessage(example.TASK)]}
+    heard: list[DraftText] = []
+    with get_speculation_callback(on_draft=heard.append) as callback:
+        custom = agent.stream(question, {"recursion_limit": 20}, stream_mode="custom")
+        written = list(custom)
+    assert "".join(draft.text for draft in heard).strip()
+    assert written == [
+        {"type": "ssr_draft", "index": draft.index, "text": draft.text}
+        for draft in heard
+    ]
+    assert callback.total.num_drafts > 0
