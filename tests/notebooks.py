@@ -62,7 +62,9 @@ class Output:
     value: Mapping[str, str]
 
 
-def execute(notebook: Path, model: str | None = None, then: str = "") -> dict[str, Output]:
+def execute(
+    notebook: Path, model: str | None = None, then: str = ""
+) -> dict[str, Output]:
     """Run the code cells by a kernel of this Python, in a process of its own.
 
     Args:

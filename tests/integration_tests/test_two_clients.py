@@ -1,4 +1,4 @@
-"""examples/two_clients.py on a real server: one answer, early drafts, the same savings."""
+"""examples/two_clients.py on a real server: one answer for both, and early drafts."""
 
 from __future__ import annotations
 

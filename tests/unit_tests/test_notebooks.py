@@ -24,7 +24,9 @@ def notebook(tmp_path):
 
 
 def test_values_are_told_without_a_kernel(notebook):
-    told = run_cells(notebook(one="a = 1", two="import asyncio\nawait asyncio.sleep(0, a)"))
+    told = run_cells(
+        notebook(one="a = 1", two="import asyncio\nawait asyncio.sleep(0, a)")
+    )
     assert (told["a"], told["_values"]) == (1, {"one": None, "two": 1})
 
 
@@ -46,14 +48,14 @@ class TestKernel:
             model="MODEL = 'demo'",
             ask="print('asked', MODEL)\n[1, 2]",
             wait="import asyncio\nawait asyncio.sleep(0, 'done')",
-            shell="get_ipython().kernel is not None",
+            kernel="get_ipython().kernel is not None",
         )
         told = execute(file, "training/demo", "assert MODEL == 'training/demo'")
         assert told == {
             "model": Output("", {}),
             "ask": Output("asked training/demo\n", {"text/plain": "[1, 2]"}),
             "wait": Output("", {"text/plain": "'done'"}),
-            "shell": Output("", {"text/plain": "True"}),
+            "kernel": Output("", {"text/plain": "True"}),
         }
 
     def test_the_number_of_cells_is_told(self, notebook, capsys):
