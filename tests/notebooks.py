@@ -24,7 +24,9 @@ TOUR = Path(__file__).parents[1] / "examples" / "tour.ipynb"
 MODEL_CELL = "model"
 """Id of the cell that says which model is asked."""
 CELL_SECONDS = 300
-"""Longest wait for a cell; one of them starts an engine."""
+"""Longest wait for a cell, one of which starts an engine, and for the kernel itself."""
+OUTPUT_SECONDS = 60
+"""Longest wait for what a finished cell has printed; without it outputs get lost."""
 
 
 def code_cells(notebook: Path, model: str | None = None) -> dict[str, str]:
@@ -92,6 +94,9 @@ def execute(
     client = NotebookClient(
         book,
         timeout=CELL_SECONDS,
+        startup_timeout=CELL_SECONDS,
+        iopub_timeout=OUTPUT_SECONDS,
+        raise_on_iopub_timeout=True,
         kernel_name="python3",
         resources={"metadata": {"path": str(notebook.parent)}},
     )
