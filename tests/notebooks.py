@@ -81,10 +81,10 @@ def execute(
         LookupError: If another model is wanted, and no cell says which is asked.
         nbclient.exceptions.CellExecutionError: If a cell fails; with its traceback.
     """
+    cells = code_cells(notebook, model)  # says what is wrong without a kernel, too
     import nbformat
     from nbclient import NotebookClient
 
-    cells = code_cells(notebook, model)
     book = nbformat.v4.new_notebook(
         cells=[
             nbformat.v4.new_code_cell(code, id=name)
