@@ -5,7 +5,7 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 export VENV
 
-.PHONY: setup demo test unit integration verify-served standard-tests features equality exactness soak distribution compat snippets notebook quickstart screenshots docs mutants wheel-test lint format model clean
+.PHONY: setup demo test unit integration verify-served standard-tests features equality exactness soak distribution compat snippets notebook quickstart screenshots screenshots-samples docs mutants wheel-test lint format model clean
 
 setup:
 	@$(PYTHON) scripts/bootstrap.py
@@ -13,7 +13,7 @@ setup:
 model: setup
 	@$(BIN)/langchain-ssr models get smollm2
 
-demo: model
+demo: setup
 	@$(BIN)/langchain-ssr demo
 
 test: unit integration
@@ -62,7 +62,7 @@ compat: model
 snippets: setup
 	@$(BIN)/python scripts/snippets.py $(PAGES) $(if $(MODEL),--model $(MODEL))
 
-# the cells of examples/tour.ipynb are run, and counted; MODEL instead of the demo
+# the cells of examples/tour.ipynb are run by a Jupyter kernel, and counted; MODEL instead of the demo
 notebook: setup
 	@$(BIN)/python -m tests.notebooks $(if $(MODEL),--model $(MODEL))
 
@@ -70,9 +70,17 @@ notebook: setup
 quickstart: setup
 	@$(BIN)/python scripts/quickstart.py
 
-# pictures of the pages that statistics render to, in screenshots/; HTML=FILE, OUT=DIR
+# pictures of the page that the demo writes, in screenshots/, or OUT=DIR; HTML=FILE takes
+# another page instead, MODEL another model
+SHOTS := $(or $(OUT),screenshots)
 screenshots: setup
-	@$(BIN)/python scripts/screenshots.py $(if $(HTML),--html $(HTML)) $(if $(OUT),--out $(OUT))
+	@mkdir -p $(SHOTS)
+	@$(if $(HTML),,$(BIN)/langchain-ssr demo --html $(SHOTS)/demo.html $(if $(MODEL),--model $(MODEL)))
+	@$(BIN)/python scripts/screenshots.py --html $(or $(HTML),$(SHOTS)/demo.html) --out $(SHOTS)
+
+# the same of made-up pages, for which no engine is needed
+screenshots-samples: setup
+	@$(BIN)/python scripts/screenshots.py --out $(SHOTS)
 
 # the documentation site in site/, in an environment of its own
 docs:

@@ -29,18 +29,22 @@ The fields are:
 - `owner`: str
 - `song_titles`: list[str], empty by default
 It needs these methods:
-- `add_song` to add a song to `song_titles`
-- `clear_songs` to remove everything from `song_titles`
+- `add_song` to append a song to `song_titles`
+- `clear_songs` to clear `song_titles`
 Write it to playlist.py and run the tests."""
 WANTED = {"Playlist", "add_song", "clear_songs"}
 
 
 def make_tools(files: dict[str, str]) -> list[BaseTool]:
-    """Make the agent's tools, which work on files in memory."""
+    """Make the agent's tools, which work on files in memory.
+
+    The test tool looks for names only: code of a model is run in a sandbox, or not at
+    all.
+    """
 
     @tool
     def write_file(path: str, content: str) -> str:
-        """Write a file."""
+        """Write the file to a path."""
         files[path] = content
         return f"Wrote {path}."
 

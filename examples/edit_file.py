@@ -24,8 +24,8 @@ The fields are:
 - `song_titles`: list[str], empty by default
 - `play_count`: int = 0
 It needs these methods:
-- `add_song` to add a song to `song_titles`
-- `clear_songs` to remove everything from `song_titles`"""
+- `add_song` to append a song to `song_titles`
+- `clear_songs` to clear `song_titles`"""
 OLD = """\
 from dataclasses import dataclass, field
 

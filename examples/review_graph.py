@@ -26,8 +26,8 @@ The fields are:
 - `owner`: str
 - `song_titles`: list[str], empty by default
 It needs these methods:
-- `add_song` to add a song to `song_titles`
-- `clear_songs` to remove everything from `song_titles`"""
+- `add_song` to append a song to `song_titles`
+- `clear_songs` to clear `song_titles`"""
 WANTED = ("Playlist", "add_song", "clear_songs")
 _FENCED = re.compile(r"```\w*\n(.*?)```", re.DOTALL)
 

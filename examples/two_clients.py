@@ -1,6 +1,6 @@
 """One server, two clients: ChatSSR with drafts, and a plain OpenAI client.
 
-    langchain-ssr serve smollm2 --port 8000
+    langchain-ssr serve demo --port 8000
     python examples/two_clients.py [--json]
 
 Both ask the same question. ChatSSR hears drafts while the model still thinks, and is
@@ -19,8 +19,15 @@ from openai import OpenAI
 
 from langchain_ssr import ChatSSR, SpeculationStats, get_speculation_callback
 
-QUESTION = "Write a Python class for a stack with push, pop and peek."
-THINKING_BUDGET, MAX_TOKENS = 100, 220
+QUESTION = """\
+Write a Python class `Playlist`. Make it a dataclass. Add docstrings.
+The fields are:
+- `owner`: str
+- `song_titles`: list[str], empty by default
+It needs these methods:
+- `add_song` to append a song to `song_titles`
+- `clear_songs` to clear `song_titles`"""
+MAX_TOKENS = 1500
 
 
 def ask_chat_ssr(url: str, model: str, key: str) -> dict[str, Any]:
@@ -35,8 +42,8 @@ def ask_chat_ssr(url: str, model: str, key: str) -> dict[str, Any]:
         api_key=key,
         temperature=0,
         max_tokens=MAX_TOKENS,
-        thinking_budget=THINKING_BUDGET,
-        draft_budget=30,
+        enable_thinking=True,
+        draft_budget=64,
     )
     drafts: dict[int, str] = {}
     with get_speculation_callback(
@@ -54,7 +61,7 @@ def ask_chat_ssr(url: str, model: str, key: str) -> dict[str, Any]:
 
 
 def ask_openai(url: str, model: str, key: str) -> dict[str, Any]:
-    """Ask as a client that knows OpenAI's API, and vLLM's fields for thinking.
+    """Ask as a client that knows OpenAI's API, and vLLM's field for thinking.
 
     Returns:
         The answer, and vLLM's own count of steps that proposed tokens.
@@ -64,10 +71,7 @@ def ask_openai(url: str, model: str, key: str) -> dict[str, Any]:
         messages=[{"role": "user", "content": QUESTION}],
         temperature=0,
         max_completion_tokens=MAX_TOKENS,
-        extra_body={
-            "chat_template_kwargs": {"enable_thinking": True},
-            "thinking_token_budget": THINKING_BUDGET,
-        },
+        extra_body={"chat_template_kwargs": {"enable_thinking": True}},
     )
     metrics = (response.model_extra or {}).get("metrics") or {}
     return {

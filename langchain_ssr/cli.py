@@ -41,7 +41,7 @@ def doctor(
 
 @app.command()
 def demo(
-    model: Annotated[str, typer.Option(help="Model to ask.")] = "smollm2",
+    model: Annotated[str, typer.Option(help="Model to ask.")] = "demo",
     json_file: Annotated[
         Path | None, typer.Option("--json", help="Also write the figures here.")
     ] = None,
@@ -63,7 +63,7 @@ def demo(
 
 @app.command()
 def chat(
-    model: Annotated[str, typer.Option(help="Model to talk to.")] = "smollm2",
+    model: Annotated[str, typer.Option(help="Model to talk to.")] = "demo",
     system: Annotated[
         str | None, typer.Option(help="What the model is told first.")
     ] = None,

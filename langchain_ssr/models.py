@@ -142,12 +142,12 @@ def resolve(model: str) -> ModelSpec:
     """
     if model == DEMO:
         folder = demo_folder()
-        if not (folder / "model.safetensors").is_file():
+        try:
+            check_folder(folder)
+        except ModelLoadError as error:
             raise ModelLoadError(
-                "This version comes without the demo model: its training is not "
-                "finished. Use model='smollm2', or train it with: "
-                "python -m langchain_ssr.demo.train --out DIR"
-            )
+                f"{error} It comes with the package: install langchain-ssr anew."
+            ) from None
         return ModelSpec(str(folder), _family_of(folder), {"dtype": "float32"})
     if model == SMOLLM2:
         folder = cache_dir() / SMOLLM2

@@ -2,7 +2,8 @@
 
 A page with `include: README.md` in its front matter becomes that file. Links that work
 in the repository, into docs/ from outside and out of it from inside, lead to the site's
-pages: those to examples to the page about them. Every page ends in `NOT_MEASURED`.
+pages: those to examples that exist to the page about them. A link that leads nowhere
+stays as it is, for MkDocs to find. Every page ends in `NOT_MEASURED`.
 """
 
 from __future__ import annotations
@@ -12,9 +13,10 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
-_INTO_DOCS = re.compile(r"\]\((?:docs/([^)\s]+)|examples/[^)\s]+)\)")
+_EXAMPLE = r"(?P<example>examples/[^)\s#]+)(?:#[^)\s]*)?"
+_INTO_DOCS = re.compile(rf"\]\((?:docs/(?P<page>[^)\s]+)|{_EXAMPLE})\)")
 _OUT_OF_DOCS = re.compile(
-    r"\]\(\.\./(?:(README|CHANGELOG)\.md(#[^)\s]+)?|examples/[^)\s]+)\)"
+    rf"\]\(\.\./(?:(?P<page>README|CHANGELOG)\.md(?P<part>#[^)\s]+)?|{_EXAMPLE})\)"
 )
 EXAMPLES = "](examples.md)"
 NOT_MEASURED = "*Not measured on a GPU: the project's own figures are from CPUs.*"
@@ -32,15 +34,23 @@ def on_page_markdown(markdown: str, *, page: Any, **_: Any) -> str:
 
 def from_root(text: str) -> str:
     """Turn links of a file at the repository's root into links of a page of docs/."""
-    return _INTO_DOCS.sub(lambda link: f"]({link[1]})" if link[1] else EXAMPLES, text)
+
+    def target(link: re.Match[str]) -> str:
+        return f"]({link['page']})" if link["page"] else _to_examples(link)
+
+    return _INTO_DOCS.sub(target, text)
 
 
 def within_site(text: str) -> str:
     """Turn links out of docs/ into links to the pages that show what is there."""
 
     def target(link: re.Match[str]) -> str:
-        if not link[1]:
-            return EXAMPLES
-        return f"]({link[1].lower()}.md{link[2] or ''})"
+        if not link["page"]:
+            return _to_examples(link)
+        return f"]({link['page'].lower()}.md{link['part'] or ''})"
 
     return _OUT_OF_DOCS.sub(target, text)
+
+
+def _to_examples(link: re.Match[str]) -> str:
+    return EXAMPLES if (ROOT / link["example"]).is_file() else link[0]

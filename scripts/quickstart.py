@@ -9,6 +9,7 @@ page's blocks run there, and the answer must have saved steps.
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import subprocess
 import sys
@@ -43,8 +44,7 @@ def inside(page: Path = PAGE) -> int:
     counts = runner.run()
     stats = runner.namespace.get("stats")
     saved = getattr(stats, "num_saved_steps", 0)
-    told = {"run": counts.run, "skipped": counts.skipped, "failed": counts.failed}
-    print(json.dumps({**told, "num_saved_steps": saved}))
+    print(json.dumps({**dataclasses.asdict(counts), "num_saved_steps": saved}))
     return 0 if counts.run and not counts.failed and saved > 0 else 1
 
 

@@ -6,13 +6,18 @@ The Python blocks of a page run in order in one namespace, and so in one process
 the engine that they start. Comments before a block, which readers do not see, steer it:
 
     <!-- not run: REASON -->    skip the next block
-    <!-- run -->                run the next shell block; without this none is run
+    <!-- run -->                run the next shell block
     <!-- setup
     CODE                        run this here, though the page does not show it
     -->
 
-`{/* ... */}` does the same in MDX. It prints counts as JSON: an unmarked block that
-fails, and a mark that belongs to no block, make it exit with 1.
+`{/* ... */}` does the same in MDX. A shell block without a mark is an error, since most
+must not be run by chance; so is one of a language that nothing here runs. Only blocks
+of `text` and of no language at all are no code. Commands find `examples/` where they
+run, as in the repository.
+
+It prints counts as JSON, those of hidden setup apart: a block that fails, one that says
+neither `run` nor why not, and a mark that belongs to no block make it exit with 1.
 """
 
 from __future__ import annotations
@@ -41,6 +46,7 @@ from fences import Fence, PageError, fence_at
 ROOT = Path(__file__).resolve().parents[1]
 PYTHON = frozenset({"python", "py"})
 SHELL = frozenset({"bash", "sh", "shell", "console"})
+NO_CODE = frozenset({"", "text", "markdown"})
 _COMMENT = re.compile(r" *(?:<!--|\{/\*)(?P<text>.*?)(?:-->|\*/\}) *", re.DOTALL)
 _MARK = re.compile(r"(?P<kind>not run:|run$|setup\n)(?P<rest>.*)", re.DOTALL)
 
@@ -52,27 +58,29 @@ class Block:
     Attributes:
         page: The file.
         line: Number of its first line, from 1.
-        language: `"python"` or `"shell"`.
+        language: `"python"`, `"shell"`, or `"other"`: nothing here runs it.
         code: The code, without the indentation that the page adds.
         reason: Why it is not run; `None` if it is.
+        hidden: Whether it is setup, which the page does not show.
     """
 
     page: Path
     line: int
-    language: Literal["python", "shell"]
+    language: Literal["python", "shell", "other"]
     code: str
     reason: str | None = None
+    hidden: bool = False
 
 
 def blocks_of(page: Path) -> list[Block]:
-    """Collect the blocks of a page: all of Python, and shell blocks that are marked.
+    """Collect the blocks of code of a page.
 
     Args:
         page: A Markdown or MDX file.
 
     Raises:
-        PageError: If a mark belongs to no block or gives no reason, or a block does
-            not end.
+        PageError: If a mark belongs to no block or gives no reason, a block does not
+            end, or one that is not of Python is neither run nor says why.
     """
     try:
         return list(_scan(page, page.read_text(encoding="utf-8").splitlines()))
@@ -84,9 +92,8 @@ def _scan(page: Path, lines: Sequence[str]) -> Iterator[Block]:
     at, mark, marked_at = 0, "", 0
     while at < len(lines):
         if fence := fence_at(lines, at):
-            block = _block(page, fence, mark)
-            if block:
-                yield block
+            if fence.language not in NO_CODE:
+                yield _block(page, fence, mark)
             elif mark:
                 raise PageError(f"{marked_at}: this block cannot be marked")
             at, mark = fence.end + 1, ""
@@ -94,7 +101,7 @@ def _scan(page: Path, lines: Sequence[str]) -> Iterator[Block]:
         comment, end = _comment(lines, at)
         found = _MARK.fullmatch(comment.strip()) if comment is not None else None
         if found and found["kind"] == "setup\n":
-            yield Block(page, at + 2, "python", found["rest"] + "\n")
+            yield Block(page, at + 2, "python", found["rest"] + "\n", hidden=True)
         elif found:
             mark, marked_at = comment.strip() if comment else "", at + 1
             if mark == "not run:":
@@ -116,21 +123,32 @@ def _comment(lines: Sequence[str], start: int) -> tuple[str | None, int]:
     return None, start
 
 
-def _block(page: Path, fence: Fence, mark: str) -> Block | None:
+def _block(page: Path, fence: Fence, mark: str) -> Block:
     line = fence.start + 2
     reason = mark.removeprefix("not run:").strip() if mark[:3] == "not" else None
     if fence.language in PYTHON:
         return Block(page, line, "python", fence.code, reason)
-    if fence.language in SHELL and mark:
-        return Block(page, line, "shell", fence.code, reason)
-    return None
+    if reason is None and fence.language not in SHELL:
+        raise PageError(f"{fence.start + 1}: nothing runs this block: say why not")
+    if not mark:
+        raise PageError(f"{fence.start + 1}: this block needs `run`, or why it is not")
+    kind: Literal["shell", "other"] = "shell" if fence.language in SHELL else "other"
+    return Block(page, line, kind, fence.code, reason)
 
 
 @dataclasses.dataclass
 class Counts:
-    """How many blocks were run, were skipped and have failed."""
+    """What became of blocks.
+
+    Attributes:
+        run: Blocks that readers see and that were run.
+        setup: Hidden blocks that were run.
+        skipped: Blocks that say why they are not run.
+        failed: Blocks that were run, hidden or not, and have failed.
+    """
 
     run: int = 0
+    setup: int = 0
     skipped: int = 0
     failed: int = 0
 
@@ -163,6 +181,7 @@ class Runner:
             contextlib.chdir(folder),
             contextlib.redirect_stdout(sys.stderr),
         ):
+            Path("examples").symlink_to(ROOT / "examples")
             for block in blocks_of(self._page):
                 self._try(block)
         return self.counts
@@ -172,7 +191,10 @@ class Runner:
         if block.reason is not None:
             self.counts.skipped += 1
             return
-        self.counts.run += 1
+        if block.hidden:
+            self.counts.setup += 1
+        else:
+            self.counts.run += 1
         print(f"snippets: {where}", file=sys.stderr, flush=True)
         try:
             if block.language == "python":
@@ -254,9 +276,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         for page in arguments.pages or everything():
             counts = Runner(page.resolve(), arguments.model).run()
             _close_engines()
-            total.run += counts.run
-            total.skipped += counts.skipped
-            total.failed += counts.failed
+            for name, count in dataclasses.asdict(counts).items():
+                setattr(total, name, getattr(total, name) + count)
     except PageError as error:
         sys.exit(f"snippets: {error}")
     print(json.dumps(dataclasses.asdict(total)))

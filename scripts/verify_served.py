@@ -33,6 +33,7 @@ PARTS: Mapping[str, tuple[str, ...]] = {
         f"{TESTS}/test_isolation.py",
         f"{TESTS}/test_many_clients.py",
         f"{TESTS}/test_server_docs.py",
+        f"{TESTS}/test_two_clients.py",
     ),
     "prediction, embedded": (f"{TESTS}/test_prediction.py",),
     "prediction, remote": (*REMOTE, f"{TESTS}/test_prediction.py"),

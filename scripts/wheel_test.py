@@ -22,7 +22,7 @@ from langchain_ssr import ChatSSR
 
 assert "site-packages" in langchain_ssr.__file__, langchain_ssr.__file__
 with ChatSSR(model="demo", temperature=0) as llm:
-    message = llm.invoke("Is 7 an even number? Answer with yes or no.")
+    message = llm.invoke("Is 7 an even number?")
 print("reasoning:", message.additional_kwargs["reasoning_content"].strip())
 print("answer:", message.text)
 print(message.response_metadata["speculation"])

@@ -15,11 +15,11 @@ The fields are:
 - `song_titles`: list[str], empty by default
 - `play_count`: int = 0
 It needs these methods:
-- `add_song` to add a song to `song_titles`
-- `remove_song` to remove a song from `song_titles` (`ValueError` if it is not there)
+- `add_song` to append a song to `song_titles`
+- `remove_song` to remove a song from `song_titles` (`KeyError` if it is not there)
 - `increase_play_count` to increase `play_count` by an amount
-- `describe` to return a text with `owner`, a colon, a space and `play_count`
-The method `add_song` should have the name `enqueue`."""
+- `has_song` to check whether a song is in `song_titles`
+P.S. the method `add_song` should be called `enqueue`."""
 _TABLE = """\
 Can you convert this CSV to a JSON array?
 
@@ -31,12 +31,12 @@ paper lantern,4.75,9,white
 
 One more thing: call "stock" "available"."""
 _TOOL = """\
-Reserve a table in Lisbon for 4 guests, under the name "Clara"."""
+Please reserve the table in the city Lisbon (guests: 4; name: "Clara")."""
 _RESERVE = {
     "type": "function",
     "function": {
         "name": "reserve_table",
-        "description": "Reserve a table in a city.",
+        "description": "Reserve the table in the city.",
         "parameters": {
             "type": "object",
             "properties": {
@@ -52,7 +52,7 @@ _CANCEL = {
     "type": "function",
     "function": {
         "name": "cancel_order",
-        "description": "Cancel an order.",
+        "description": "Cancel the order.",
         "parameters": {
             "type": "object",
             "properties": {"order": {"type": "string"}},
@@ -83,7 +83,7 @@ PROMPTS = (
     Prompt("class", _CLASS),
     Prompt("data", _TABLE),
     Prompt("tool call", _TOOL, (_CANCEL, _RESERVE)),
-    Prompt("short answer", "Which number comes next: 2, 4, 6, 8?"),
+    Prompt("short answer", "What comes next: 2, 4, 6, 8?"),
 )
 _SMOLLM2 = (
     Prompt(

@@ -13,15 +13,10 @@ from langchain_core.exceptions import ModelError
 
 from langchain_ssr import ChatSSR
 from langchain_ssr.backends.embedded import REGISTRY
-from langchain_ssr.models import DEMO, demo_folder, resolve
+from langchain_ssr.models import DEMO, resolve
 from tests.integration_tests import tiny_models
 
-HAS_DEMO = (demo_folder() / "model.safetensors").is_file()
-"""Whether the demo model's training is finished."""
-_UNFINISHED = Path(__file__).parents[2] / "training" / "demo"
-REASONING_MODEL = os.environ.get(
-    "SSR_TEST_MODEL", DEMO if HAS_DEMO else str(_UNFINISHED)
-)
+REASONING_MODEL = os.environ.get("SSR_TEST_MODEL", DEMO)
 """The model of the tests that need one that was trained to reason."""
 FLOAT32: dict[str, Any] = {
     "dtype": "float32",

@@ -9,9 +9,11 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from langchain.agents import create_agent
 from langchain_core.messages import BaseMessage, HumanMessage, ToolMessage
 
-from tests.integration_tests.conftest import HAS_DEMO, REASONING_MODEL, EnginePool
+from langchain_ssr import DraftText, get_speculation_callback
+from tests.integration_tests.conftest import REASONING_MODEL, EnginePool
 
 pytestmark = pytest.mark.engine
 
@@ -62,7 +64,6 @@ def assert_sums(parts: list[dict[str, Any]], total: dict[str, Any]) -> None:
             assert sum(part.get(name, 0) for part in parts) == value, name
 
 
-@pytest.mark.skipif(not HAS_DEMO, reason="the demo model's training is not finished")
 def test_the_example_calls_both_tools_and_its_calls_sum_to_the_total(
     pool: EnginePool, example: ModuleType, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -76,3 +77,27 @@ def test_the_example_calls_both_tools_and_its_calls_sum_to_the_total(
     assert_sums(told["calls"], told["total"])
     assert told["cached_tokens"] == sorted(told["cached_tokens"])
     assert told["cached_tokens"][-1] > told["cached_tokens"][0]
+
+
+def test_early_drafts_reach_hooks_and_the_custom_stream_of_an_agent(
+    pool: EnginePool, example: ModuleType
+) -> None:
+    llm = pool.model(
+        REASONING_MODEL,
+        max_tokens=1500,
+        draft_budget=64,
+        stream_drafts=True,
+        engine_kwargs={"max_model_len": 4096},
+    )
+    agent = create_agent(llm, example.make_tools({}))
+    question = {"messages": [HumanMessage(example.TASK)]}
+    heard: list[DraftText] = []
+    with get_speculation_callback(on_draft=heard.append) as callback:
+        custom = agent.stream(question, {"recursion_limit": 20}, stream_mode="custom")
+        written = list(custom)
+    assert "".join(draft.text for draft in heard).strip()
+    assert written == [
+        {"type": "ssr_draft", "index": draft.index, "text": draft.text}
+        for draft in heard
+    ]
+    assert callback.total.num_drafts > 0

@@ -24,15 +24,9 @@ from langchain_ssr.demo.prompts import PROMPTS
 from langchain_ssr.models import demo_folder
 from langchain_ssr.serve import SERVER_MODULE
 from langchain_ssr.wire.requests import REASONING_KEY
-from tests.integration_tests.conftest import HAS_DEMO, EnginePool
+from tests.integration_tests.conftest import EnginePool
 
-pytestmark = [
-    pytest.mark.engine,
-    pytest.mark.skipif(
-        not HAS_DEMO,
-        reason="the demo model's training is not finished: its weights are not there",
-    ),
-]
+pytestmark = pytest.mark.engine
 
 START_SECONDS = 180
 

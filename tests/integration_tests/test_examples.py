@@ -18,14 +18,9 @@ from typing import Any
 import pytest
 
 from langchain_ssr import ChatSSR
-from tests.integration_tests.conftest import HAS_DEMO, REASONING_MODEL, EnginePool
+from tests.integration_tests.conftest import REASONING_MODEL, EnginePool
 
-pytestmark = [
-    pytest.mark.engine,
-    pytest.mark.skipif(
-        not HAS_DEMO, reason="the demo model's training is not finished"
-    ),
-]
+pytestmark = pytest.mark.engine
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 

@@ -129,7 +129,7 @@ def test_demo_shows_answers_as_html(run, monkeypatch, tmp_path, asked):
     file = tmp_path / "demo.html"
     result = run("demo", *(["--html", str(file)] if asked else []))
     assert result.exit_code == 0, result.output
-    assert calls == [("smollm2", 2000, {"details": asked})]
+    assert calls == [("demo", 2000, {"details": asked})]
     assert file.exists() == asked
     if asked:
         html = file.read_text("utf-8")

@@ -21,9 +21,9 @@ def page(name: str) -> str:
     return (DOCS / name).read_text(encoding="utf-8")
 
 
-def rows(name: str) -> dict[str, list[str]]:
-    """The rows of a page's tables by their first cell, without marks of code."""
-    lines = [line for line in page(name).splitlines() if line.startswith("| ")]
+def rows(text: str) -> dict[str, list[str]]:
+    """The rows of tables by their first cell, without marks of code."""
+    lines = [line for line in text.splitlines() if line.startswith("| ")]
     cells = [[cell.strip(" `") for cell in line[1:-1].split("|")] for line in lines]
     return {first: rest for first, *rest in cells}
 
@@ -36,11 +36,21 @@ THINKING = {True: "on", False: "off", None: "as the template does"}
 
 
 class TestModels:
-    table = rows("models.md")
+    short_names, others = map(rows, page("models.md").split("## Others"))
+    table = short_names | others
 
     def test_every_short_name_is_there_and_no_other(self):
-        named = {name for name, cells in self.table.items() if len(cells) == 5}
-        assert named - {"short name"} == {models.DEMO, models.SMOLLM2, *models.ALIASES}
+        named = self.short_names.keys() - {"short name"}
+        assert named == {models.DEMO, models.SMOLLM2, *models.ALIASES}
+
+    def test_each_row_says_whether_we_loaded_it(self):
+        told = {name: cells[-1] for name, cells in self.table.items()}
+        headings = [name for name, said in told.items() if said == "loaded by us"]
+        assert headings == ["short name", "by name or `model_type"]
+        ours = {name for name, said in told.items() if said == "yes"}
+        assert ours == {models.DEMO, models.SMOLLM2}
+        for name in told.keys() - ours - {*headings}:
+            assert told[name].startswith(("no: ", "no real one: ", "the same")), name
 
     @pytest.mark.parametrize(("name", "hub_id"), models.ALIASES.items())
     def test_a_hub_model_is_as_it_is_resolved(self, name, hub_id):
@@ -71,7 +81,7 @@ class TestModels:
         ],
     )
     def test_other_families(self, name, family):
-        assert self.table[name] == [
+        assert self.table[name][:3] == [
             parser_or_none(family.reasoning_parser),
             parser_or_none(family.tool_parser),
             THINKING[family.thinking],
@@ -87,7 +97,7 @@ def test_every_public_name_is_in_the_reference():
 
 
 def test_every_example_that_is_listed_exists():
-    listed = [name for name in rows("examples.md") if "." in name]
+    listed = [name for name in rows(page("examples.md")) if "." in name]
     assert len(listed) > 8
     for name in listed:
         assert (ROOT / "examples" / name).is_file(), name
@@ -135,16 +145,22 @@ class TestHooks:
             assert text.count(hooks.NOT_MEASURED) == 1, name
 
     def test_links_into_docs_lead_to_pages(self):
-        text = "[a](docs/server.md) [b](examples/agent.py) [c](https://x.y/docs/z)"
+        text = "[a](docs/server.md) [b](examples/agent.py#L1) [c](https://x.y/docs/z)"
         assert hooks.from_root(text) == (
             "[a](server.md) [b](examples.md) [c](https://x.y/docs/z)"
         )
 
     def test_links_out_of_docs_lead_to_pages(self):
-        text = "[a](../README.md#limits) [b](../CHANGELOG.md) [c](../examples/x/y.z)"
+        text = "[a](../README.md#limits) [b](../CHANGELOG.md) [c](../examples/chain.py)"
         assert hooks.within_site(text) == (
             "[a](readme.md#limits) [b](changelog.md) [c](examples.md)"
         )
+
+    def test_links_to_examples_that_are_not_there_are_left_to_mkdocs(self):
+        text = "[a](examples/gone.py) [b](examples/deploy)"
+        assert hooks.from_root(text) == text
+        text = "[a](../examples/gone.py) [b](../examples/x/y.z#L1)"
+        assert hooks.within_site(text) == text
 
     def test_other_links_out_of_docs_are_left_to_mkdocs(self):
         text = "[a](../langchain_ssr/stats.py)"

@@ -195,5 +195,5 @@ def test_other_tokenizer_files_are_enough(folder, name):
 
 def test_without_its_weights_the_demo_model_says_what_to_do(monkeypatch, tmp_path):
     monkeypatch.setattr(models, "demo_folder", lambda: tmp_path)
-    with pytest.raises(ModelLoadError, match=r"smollm2.*demo.train"):
+    with pytest.raises(ModelLoadError, match=r"config.json.*install .* anew"):
         models.resolve("demo")

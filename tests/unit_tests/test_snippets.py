@@ -50,13 +50,25 @@ def test_mdx_comments_are_marks_too(page):
     assert told(snippets.blocks_of(file)) == [(3, "python", "a\n", "needs a key")]
 
 
-def test_shell_blocks_are_run_only_if_marked(page):
-    file = page("```bash\nrm -r x\n```\n<!-- run -->\n```bash\ntrue\n```\n")
-    assert told(snippets.blocks_of(file)) == [(6, "shell", "true\n", None)]
+def test_shell_blocks_are_run_or_say_why_not(page):
+    file = page(
+        "<!-- not run: removes x -->\n```bash\nrm -r x\n```\n"
+        "<!-- run -->\n```bash\ntrue\n```\n"
+    )
+    assert told(snippets.blocks_of(file)) == [
+        (3, "shell", "rm -r x\n", "removes x"),
+        (7, "shell", "true\n", None),
+    ]
 
 
-def test_setup_is_run_and_has_the_right_line(page):
+def test_code_that_nothing_runs_says_why(page):
+    file = page("<!-- not run: needs a cluster -->\n```yaml\na: 1\n```\n")
+    assert told(snippets.blocks_of(file)) == [(3, "other", "a: 1\n", "needs a cluster")]
+
+
+def test_setup_is_hidden_and_has_the_right_line(page):
     file = page("text\n<!-- setup\na = 1\nb = 2\n-->\n```python\nc\n```\n")
+    assert [block.hidden for block in snippets.blocks_of(file)] == [True, False]
     assert told(snippets.blocks_of(file)) == [
         (3, "python", "a = 1\nb = 2\n", None),
         (7, "python", "c\n", None),
@@ -84,7 +96,10 @@ def test_other_comments_mean_nothing(page):
         ("<!-- not run: x -->\ntext\n```python\na\n```\n", ":1: no block follows"),
         ("\n<!-- run -->\n", ":2: no block follows"),
         ("<!-- not run: -->\n```python\na\n```\n", ":1: the reason is missing"),
-        ("<!-- run -->\n```json\n{}\n```\n", ":1: this block cannot be marked"),
+        ("<!-- run -->\n```text\na\n```\n", ":1: this block cannot be marked"),
+        ("\n```bash\ntrue\n```\n", ":2: this block needs `run`, or why it is not"),
+        ("```yaml\na: 1\n```\n", ":1: nothing runs this block: say why not"),
+        ("<!-- run -->\n```json\n{}\n```\n", ":2: nothing runs this block"),
         ("```python\na\n", ":1: this block does not end"),
     ],
 )
@@ -93,20 +108,18 @@ def test_what_a_page_gets_wrong_is_an_error(page, text, message):
         snippets.blocks_of(page(text))
 
 
-@given(st.lists(st.sampled_from(["python", "bash", "text"]), max_size=6), st.data())
-def test_every_python_block_is_run_or_has_a_reason(tmp_path_factory, languages, data):
-    lines, python, reasons = [], 0, 0
+@given(st.lists(st.sampled_from(["python", "bash", "yaml", "text"]), max_size=6))
+def test_every_block_of_code_is_run_or_has_a_reason(tmp_path_factory, languages):
+    marks = {"bash": ["<!-- run -->"], "yaml": ["<!-- not run: it -->"]}
+    lines: list[str] = []
     for language in languages:
-        marked = language == "python" and data.draw(st.booleans())
-        python += language == "python"
-        reasons += marked
-        lines += ["<!-- not run: it -->"] * marked
-        lines += [f"```{language}", "x", "```", "text"]
+        lines += [*marks.get(language, []), f"```{language}", "x", "```", "text"]
     file = tmp_path_factory.mktemp("page") / "page.md"
     file.write_text("\n".join(lines))
     blocks = snippets.blocks_of(file)
-    assert len(blocks) == python
-    assert sum(block.reason is not None for block in blocks) == reasons
+    assert len(blocks) == len(languages) - languages.count("text")
+    reasons = [block.reason for block in blocks if block.reason is not None]
+    assert reasons == ["it"] * languages.count("yaml")
 
 
 def counts(capsys) -> dict:
@@ -116,14 +129,22 @@ def counts(capsys) -> dict:
 def test_blocks_of_a_page_share_a_namespace(page, capsys):
     file = page("```python\na = 1\n```\n```python\nassert a == 1\nprint(a)\n```\n")
     assert snippets.main([str(file)]) == 0
-    assert counts(capsys) == {"run": 2, "skipped": 0, "failed": 0}
+    assert counts(capsys) == {"run": 2, "setup": 0, "skipped": 0, "failed": 0}
+
+
+def test_setup_is_counted_apart(page, capsys):
+    file = page(
+        "<!-- setup\na = 1\n-->\n```python\nassert a\n```\n<!-- setup\n1/0\n-->\n"
+    )
+    assert snippets.main([str(file)]) == 1
+    assert counts(capsys) == {"run": 1, "setup": 2, "skipped": 0, "failed": 1}
 
 
 def test_pages_do_not_share_a_namespace(page, capsys):
     one = page("```python\na = 1\n```\n", "one.md")
     other = page("```python\nassert 'a' not in globals()\n```\n", "other.md")
     assert snippets.main([str(one), str(other)]) == 0
-    assert counts(capsys) == {"run": 2, "skipped": 0, "failed": 0}
+    assert counts(capsys) == {"run": 2, "setup": 0, "skipped": 0, "failed": 0}
 
 
 def test_a_block_that_fails_is_counted_and_shown_with_its_line(page, capsys):
@@ -132,14 +153,14 @@ def test_a_block_that_fails_is_counted_and_shown_with_its_line(page, capsys):
     )
     assert snippets.main([str(file)]) == 1
     out, err = capsys.readouterr()
-    assert json.loads(out) == {"run": 1, "skipped": 1, "failed": 1}
+    assert json.loads(out) == {"run": 1, "setup": 0, "skipped": 1, "failed": 1}
     assert f'"{file}", line 8' in err
     assert "NameError: name 'missing' is not defined" in err
 
 
 def test_leaving_the_interpreter_is_a_failure(page, capsys):
     assert snippets.main([str(page("```python\nraise SystemExit(0)\n```\n"))]) == 1
-    assert counts(capsys) == {"run": 1, "skipped": 0, "failed": 1}
+    assert counts(capsys) == {"run": 1, "setup": 0, "skipped": 0, "failed": 1}
 
 
 def test_await_may_stand_outside_of_functions(page, capsys):
@@ -183,7 +204,12 @@ def test_shell_blocks_find_the_commands_of_this_python(page, capsys):
         f"<!-- run -->\n```bash\n{code}\n```\n<!-- run -->\n```sh\nfalse\n```\n"
     )
     assert snippets.main([str(file)]) == 1
-    assert counts(capsys) == {"run": 2, "skipped": 0, "failed": 1}
+    assert counts(capsys) == {"run": 2, "setup": 0, "skipped": 0, "failed": 1}
+
+
+def test_commands_find_the_examples(page, capsys):
+    file = page("<!-- run -->\n```bash\ntest -f examples/data/log.jsonl\n```\n")
+    assert snippets.main([str(file)]) == 0, capsys.readouterr()
 
 
 def test_a_page_with_a_wrong_mark_ends_it(page):

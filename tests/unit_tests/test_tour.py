@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import json
 
-import pytest
-
-from tests.notebooks import TOUR, code_cells, main, run_cells
+from tests.notebooks import TOUR, code_cells, run_cells
 from tests.unit_tests import ssr_backend
 from tests.unit_tests.ssr_backend import answer
 
@@ -46,40 +44,4 @@ def test_every_cell_runs(monkeypatch, capsys):
     assert backend.settings[-1]["speculation"] is False
     out = capsys.readouterr().out
     assert "draft 2 | 'Hello'" in out
-    assert "Is 7 an even number? Answer with yes or no. Yes" in out
-
-
-@pytest.fixture
-def notebook(tmp_path):
-    def write(**cells: str):
-        told = [
-            {"cell_type": "code", "id": name, "source": [code]}
-            for name, code in cells.items()
-        ]
-        file = tmp_path / "n.ipynb"
-        file.write_text(json.dumps({"cells": told}))
-        return file
-
-    return write
-
-
-def test_the_number_of_cells_is_told(notebook, capsys):
-    file = notebook(model="MODEL = 'demo'", ask="print('asked', MODEL)\n1")
-    main([str(file), "--model", "training/demo"])
-    out, err = capsys.readouterr()
-    assert json.loads(out) == {"cells": 2}
-    assert err == "asked training/demo\n"
-    main([str(file)])
-    assert capsys.readouterr().err == "asked demo\n"
-
-
-def test_a_cell_that_fails_is_named(notebook):
-    with pytest.raises(ZeroDivisionError) as error:
-        main([str(notebook(fine="1", wrong="a = 1\na / 0"))])
-    last = error.traceback[-1]
-    assert (str(last.path), last.lineno) == ("wrong", 1)
-
-
-def test_a_model_needs_its_cell(notebook):
-    with pytest.raises(LookupError, match="no cell with the id 'model'"):
-        run_cells(notebook(ask="1"), "demo")
+    assert "Is 7 an even number? Yes" in out

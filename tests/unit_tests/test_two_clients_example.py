@@ -63,12 +63,11 @@ def test_both_get_the_same_answer(fake, capsys):
 def test_both_ask_the_same(fake):
     example.run(URL, "m", "none")
     mine, other = fake.requests
-    for name in (
-        *("messages", "temperature", "max_completion_tokens"),
-        *("thinking_token_budget", "chat_template_kwargs"),
-    ):
+    for name in ("messages", "temperature", "max_completion_tokens"):
         assert mine[name] == other[name], name
-    assert json.loads(mine["vllm_xargs"]["ssr"])["draft_budget"] == 30
+    for body in (mine, other):
+        assert body["chat_template_kwargs"] == {"enable_thinking": True}
+    assert json.loads(mine["vllm_xargs"]["ssr"])["draft_budget"] == 64
     assert "vllm_xargs" not in other
 
 
