@@ -2,7 +2,7 @@
 
 Requests of random lengths, some at a time, on a tiny random model in float32. Some are
 cancelled, some streams are left, some requests are malformed. Greedy answers must be
-those of the same request without speculation.
+those of a stock engine, which is asked first.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +35,9 @@ _DEFINITIONS = """\
 The exit code is 1 if an answer is different, an error is unexpected, the engine does
 not come to rest with all its cache blocks free, or memory grows too fast: by 1 MiB or
 more per 1,000 requests, fitted over the second half. Growth is judged from 2,000
-requests on; before that the caches of vLLM and of the allocators still fill.
+requests on; before that the caches of vLLM and of the allocators still fill. It is 1,
+too, if the run proves little: nothing was drafted, a kind of request did not occur, or
+the engine's memory could not be read.
 """
 ENGINE: dict[str, Any] = {
     **PLAIN,
@@ -57,7 +59,28 @@ LINES = 40
 REST_SECONDS = 30.0
 ANSWER_SECONDS = 120.0
 """Longest wait for an answer: beyond it, the request hangs."""
+WANTED = ("equal", "streamed", "sampled", "cancelled", "left", "refused")
+"""Outcomes that a run must have; one for each kind of request."""
 _BROKEN = (EngineDiedError, EngineStartError, ServerError)
+
+
+async def answer_plainly(llm: ChatSSR, cases: Sequence[Case]) -> list[Answer]:
+    """Ask a stock engine for the answers that others are compared with.
+
+    Args:
+        llm: A chat model with `speculation=False`.
+        cases: The requests.
+
+    Raises:
+        ModelError: If it does not answer one.
+    """
+    gate = asyncio.Semaphore(AT_ONCE)
+
+    async def one(case: Case) -> Answer:
+        async with gate:
+            return await ask(llm, case, speculate=False)
+
+    return await asyncio.gather(*map(one, cases))
 
 
 @dataclass
@@ -67,6 +90,7 @@ class Soak:
     Attributes:
         llm: The chat model; it speculates.
         cases: What is asked for.
+        plain: A stock engine's answers to the cases.
         seed: Of all random choices.
         num: How many requests are sent.
         say: Prints a line.
@@ -78,6 +102,7 @@ class Soak:
 
     llm: ChatSSR
     cases: Sequence[Case]
+    plain: Sequence[Answer]
     seed: int
     num: int
     say: Callable[[str], None] = print
@@ -86,29 +111,15 @@ class Soak:
     memory: MemoryLog = field(default_factory=MemoryLog)
     num_drafts: int = 0
     seconds: float = 0.0
-    _plain: list[Answer] = field(default_factory=list)
 
     async def run(self) -> None:
         """Send all requests, some at a time, and wait until the engine rests."""
         start = time.monotonic()
-        self._plain = await self._answer_plainly()
-        self.say(f"{len(self.cases)} plain answers")
         numbers = iter(range(self.num))
         await asyncio.gather(*(self._work(numbers, start) for _ in range(AT_ONCE)))
         if not await self._rests():
             self.problems.append("the engine does not come to rest")
         self.seconds = time.monotonic() - start
-
-    async def _answer_plainly(self) -> list[Answer]:
-        gate = asyncio.Semaphore(AT_ONCE)
-
-        async def one(case: Case) -> Answer:
-            settings = {**case.settings, "speculation": False}
-            async with gate:
-                plain = replace(case, settings=settings)
-                return await ask(self.llm, plain, speculate=False)
-
-        return await asyncio.gather(*map(one, self.cases))
 
     async def _work(self, numbers: Iterator[int], start: float) -> None:
         for number in numbers:
@@ -152,7 +163,7 @@ class Soak:
         return planned.kind
 
     async def _compare(self, planned: Planned) -> str:
-        case, plain = planned.case, self._plain[planned.index]
+        case, plain = planned.case, self.plain[planned.index]
         answer = await ask(self.llm, case, speculate=True)
         check_statistics(answer)
         self.num_drafts += len(answer.speculation["drafts"])
@@ -199,9 +210,18 @@ class Soak:
             await asyncio.sleep(0.1)
         return False
 
+    def _gaps(self) -> list[str]:
+        """Say what the run does not show."""
+        gaps = [f"no request was {name}" for name in WANTED if not self.counts[name]]
+        if not self.num_drafts:
+            gaps.append("nothing was drafted")
+        if min(self.memory.engine, default=0) <= 0:
+            gaps.append("the engine's memory could not be read")
+        return gaps
+
     def report(self) -> dict[str, Any]:
         """Return what was counted, and whether all of it is as it must be."""
-        problems = list(self.problems)
+        problems = [*self.problems, *self._gaps()]
         slopes: dict[str, float] = {}
         if self.num >= JUDGED and self.memory.requests:
             slopes = self.memory.slopes()
@@ -234,8 +254,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         model = str(tiny_models.make(Path(folder) / "qwen3", "qwen3"))
         cases = make_cases(args.seed, max(12, min(200, args.num // 25)))
         try:
+            with ChatSSR(model=model, speculation=False, engine_kwargs=ENGINE) as stock:
+                plain = asyncio.run(answer_plainly(stock.warmup(), cases))
+            _say(f"{len(plain)} plain answers of a stock engine")
             with ChatSSR(model=model, engine_kwargs=ENGINE) as llm:
-                soak = Soak(llm.warmup(), cases, args.seed, args.num, _say)
+                soak = Soak(llm.warmup(), cases, plain, args.seed, args.num, _say)
                 asyncio.run(soak.run())
             report = soak.report()
             if args.json:

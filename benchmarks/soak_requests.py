@@ -1,8 +1,8 @@
 """The requests of the soak test, each drawn from a seed and its own number.
 
-An answer is compared with the answer to the same request without speculation. So
-prompts and sampling settings come from a list of cases, whose plain answers are asked
-for once; speculation settings are drawn anew for each request.
+An answer is compared with a stock engine's answer to the same request. So prompts and
+sampling settings come from a list of cases, whose plain answers are asked for once;
+speculation settings are drawn anew for each request.
 """
 
 from __future__ import annotations

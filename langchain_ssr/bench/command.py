@@ -69,7 +69,8 @@ def bench(  # noqa: PLR0917 - a command line has many options
         int | None, typer.Option(help="Requests of each workload.", min=1)
     ] = None,
     rounds: Annotated[
-        int | None, typer.Option(help="Rounds. Default: 1 (--check: 20).", min=1)
+        int | None,
+        typer.Option(help="Rounds. Default: 1 (--check: 20 or more).", min=1),
     ] = None,
     together: Annotated[
         bool, typer.Option("--together", help="All engines at once, taking turns.")
@@ -291,6 +292,10 @@ def _check_overhead(model: str, rounds: int, json_file: Path | None) -> None:
     """Measure what SSR costs where it cannot help; exit code 1 below the aim."""
     from langchain_ssr.bench import overhead
 
+    if rounds < overhead.LEAST_ROUNDS:
+        raise typer.BadParameter(
+            f"--check overhead needs --rounds {overhead.LEAST_ROUNDS} or more"
+        )
     figures = overhead.measure(
         model, rounds=rounds, report=lambda line: OUT.print(line, style="dim")
     )
@@ -300,7 +305,10 @@ def _check_overhead(model: str, rounds: int, json_file: Path | None) -> None:
     low, high = found["interval"]
     OUT.print(
         f"plain seconds over SSR's, median of {rounds} rounds: "
-        f"{found['median_time_ratio']:.3f}, 95 % interval {low:.3f} to {high:.3f}"
+        f"{found['median_time_ratio']:.3f}, 95 % interval {low:.3f} to {high:.3f} "
+        f"(width {found['interval_width']:.3f})"
     )
     OUT.print(f"same number of engine steps: {found['same_steps']}")
-    raise typer.Exit(0 if found["ok"] and found["same_steps"] else 1)
+    OUT.print(f"same number of scheduled tokens: {found['same_scheduled_tokens']}")
+    same = found["same_steps"] and found["same_scheduled_tokens"]
+    raise typer.Exit(0 if found["ok"] and same else 1)

@@ -1,7 +1,8 @@
 """What self-speculation saves on the demo model's held-out prompts, in engine steps.
 
 Each prompt is answered by a plain engine and by one with SSR, both greedy and in
-float32, so that their answers can be compared.
+float32, so that their answers can be compared. The steps that are compared are those of
+the engines: one that only drafts counts, too.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import Any
 
 from langchain_core.messages import AIMessage
 
+from langchain_ssr.bench.steps import DETAILS, Steps, watch
 from langchain_ssr.chat_model import ChatSSR
 from langchain_ssr.demo.asking import history
 from langchain_ssr.demo.corpus.example import Example
@@ -23,6 +25,8 @@ from langchain_ssr.wire.requests import REASONING_KEY
 LONG, SHORT = ("code", "data"), ("short",)
 """Skills with long answers, and those where drafting cannot pay."""
 Row = dict[str, Any]
+Told = tuple[AIMessage, float, Steps]
+"""An answer, its seconds and the engine's steps."""
 
 
 def held_out(skills: Iterable[str], num: int, seed: int) -> list[Example]:
@@ -82,20 +86,20 @@ def _ask_all(
     examples: Sequence[Example],
     model: str,
     report: Callable[[str], None],
-) -> list[tuple[AIMessage, float]]:
+) -> list[Told]:
     answers = []
     with ChatSSR(
         model=model,
         temperature=0,
         speculation=mode == "ssr",
-        engine_kwargs={"dtype": "float32"},
+        engine_kwargs={"dtype": "float32", **DETAILS},
     ) as llm:
-        llm.warmup()
+        log = watch(llm)
         for number, example in enumerate(examples, 1):
-            start = time.perf_counter()
+            before, start = log.total, time.perf_counter()
             message = llm.invoke(history(example, 0))
             seconds = time.perf_counter() - start
-            answers.append((message, seconds))
+            answers.append((message, seconds, log.total - before))
             told = message.response_metadata["speculation"]
             report(
                 f"{mode} {number}/{len(examples)} {example.kind}: "
@@ -105,11 +109,8 @@ def _ask_all(
     return answers
 
 
-def _row(
-    example: Example, plain: tuple[AIMessage, float], ssr: tuple[AIMessage, float]
-) -> Row:
+def _row(example: Example, plain: Told, ssr: Told) -> Row:
     told = ssr[0].response_metadata["speculation"]
-    before = plain[0].response_metadata["speculation"]
     return {
         "skill": example.skill,
         "kind": example.kind,
@@ -118,7 +119,8 @@ def _row(
         "num_answer_tokens": told["num_answer_tokens"],
         "num_reasoning_steps": told["num_reasoning_steps"],
         "num_answer_steps": told["num_answer_steps"],
-        "num_plain_steps": before["num_reasoning_steps"] + before["num_answer_steps"],
+        "num_engine_steps": ssr[2].num_steps,
+        "num_plain_engine_steps": plain[2].num_steps,
         "num_drafts": len(told["drafts"]),
         "plain_seconds": plain[1],
         "ssr_seconds": ssr[1],
@@ -138,7 +140,8 @@ def totals(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
     Returns:
         For long answers the mean over prompts of tokens per answer step, and all tokens
-        over all steps; for short ones how many prompts took more steps than plainly.
+        over all steps; for short ones how many prompts took the engine more steps than
+        the plain one; the engines' steps on all prompts.
     """
     long = [row for row in rows if row["skill"] in LONG and row["num_answer_steps"]]
     short = [row for row in rows if row["skill"] in SHORT]
@@ -153,10 +156,28 @@ def totals(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         ),
         "num_short_prompts": len(short),
         "num_short_with_more_steps": sum(
-            _steps(row) > row["num_plain_steps"] for row in short
+            row["num_engine_steps"] > row["num_plain_engine_steps"] for row in short
         ),
+        "num_engine_steps": sum(row["num_engine_steps"] for row in rows),
+        "num_plain_engine_steps": sum(row["num_plain_engine_steps"] for row in rows),
     }
 
 
-def _steps(row: Mapping[str, Any]) -> int:
-    return int(row["num_reasoning_steps"] + row["num_answer_steps"])
+def problems(totals: Mapping[str, Any], at_least: float | None) -> list[str]:
+    """Say what is not as it must be.
+
+    Args:
+        totals: What was measured.
+        at_least: Least mean of tokens per answer step; None if any will do.
+    """
+    found = []
+    if other := totals["num_prompts"] - totals["num_same_answer"]:
+        found.append(f"{other} answers are not the plain engine's")
+    if more := totals["num_short_with_more_steps"]:
+        found.append(f"{more} short answers took more steps")
+    if not 0 < totals["num_engine_steps"] < totals["num_plain_engine_steps"]:
+        found.append("no step was saved")
+    mean = totals["mean_tokens_per_answer_step"] or 0.0
+    if at_least is not None and mean < at_least:
+        found.append(f"{mean:.2f} tokens per answer step, not {at_least:.2f}")
+    return found

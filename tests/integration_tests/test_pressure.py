@@ -9,17 +9,19 @@ from __future__ import annotations
 import asyncio
 import random
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
-from prometheus_client import REGISTRY
 from vllm.v1.core.sched.async_scheduler import AsyncScheduler
 from vllm.v1.core.sched.scheduler import Scheduler
 
-from langchain_ssr import ChatSSR
+from langchain_ssr.bench.steps import DETAILS, Steps, watch
 from langchain_ssr.engine.async_scheduler import SSRAsyncScheduler
 from langchain_ssr.engine.request_state import RequestState
 from langchain_ssr.engine.scheduler import SSRScheduler
+from tests.exactness.asking import Case, Outcome, ask_all
 from tests.exactness.cases import few_tokens
+from tests.exactness.equality import PLAIN, compare, describe
 from tests.integration_tests.conftest import EnginePool
 from tests.integration_tests.fake_engine import OFTEN
 from tests.integration_tests.fake_worker import EOS, VOCAB, Script
@@ -239,33 +241,45 @@ def test_no_fault_under_random_loads(cls, seed):
     assert not engine.faults
 
 
-def num_engine_steps() -> float:
-    """Return how many steps the engines of this process have taken, as vLLM counts."""
-    return sum(
-        sample.value
-        for metric in REGISTRY.collect()
-        for sample in metric.samples
-        if sample.name == "vllm:iteration_tokens_total_count"
-    )
+WATCHED = {**PLAIN, **DETAILS}
+"""Settings of an engine whose logprobs say what a tie is, and that tells its steps."""
 
 
-async def ask_at_once(llm: ChatSSR, count: int, **settings: object) -> list[str]:
-    long = {"max_tokens": 60, "thinking_budget": 30, **few_tokens(TEXT)}
-    calls = (
-        llm.ainvoke(f"hello {i}", enable_thinking=True, **long, **settings)
-        for i in range(count)
-    )
-    return [str(message.content) for message in await asyncio.gather(*calls)]
+def long_cases(count: int) -> list[Case]:
+    settings = {
+        "max_tokens": 60,
+        "thinking_budget": 30,
+        "enable_thinking": True,
+        **few_tokens(TEXT),
+    }
+    return [Case(f"hello {i}", settings, {"draft_budget": 10}) for i in range(count)]
 
 
+def plainly(case: Case) -> Case:
+    return replace(case, settings={**case.settings, "speculation": False})
+
+
+@pytest.mark.embedded
 @pytest.mark.parametrize("count", [12, 32, 64])
 def test_a_real_engine_takes_fewer_steps(pool: EnginePool, count: int) -> None:
-    """On 32 seats: with drafts beside, with none free, and with requests that wait."""
-    llm = pool.model("qwen3")
-    start = num_engine_steps()
-    plain = asyncio.run(ask_at_once(llm, count, speculation=False))
-    middle = num_engine_steps()
-    ours = asyncio.run(ask_at_once(llm, count, draft_budget=10))
-    assert sum(map(str.__ne__, ours, plain)) <= count / 16  # ties of rounding
-    assert 0 < num_engine_steps() - middle <= middle - start
-    assert_idle(llm)
+    """On 32 seats: with drafts beside, with none free, and with requests that wait.
+
+    The steps are the engine's own, those that compute only a draft among them.
+    """
+    llm = pool.model("qwen3", engine_kwargs=WATCHED)
+    log, cases = watch(llm), long_cases(count)
+
+    def ask(cases: list[Case], *, speculate: bool) -> tuple[list[Outcome], Steps]:
+        before = log.total
+        asked = ask_all(llm, cases, speculate=speculate, at_once=count)
+        answers = asyncio.run(asked)
+        assert_idle(llm)
+        return answers, log.total - before
+
+    plain, plain_steps = ask([plainly(case) for case in cases], speculate=False)
+    ours, steps = ask(cases, speculate=True)
+    for case, one, other in zip(cases, plain, ours, strict=True):
+        assert compare(one, other) != "different", describe(case, one, other)
+    assert 0 < steps.num_steps <= plain_steps.num_steps
+    if count == 12:
+        assert any(answer.speculation["drafts"] for answer in ours)

@@ -14,6 +14,9 @@ from typer.testing import CliRunner
 from langchain_ssr import cli
 from langchain_ssr.bench import command, overhead
 from langchain_ssr.bench.intervals import interval
+from langchain_ssr.bench.steps import DETAILS, StepLog, Steps, watch
+from langchain_ssr.chat_model import ChatSSR
+from langchain_ssr.errors import SettingsError
 
 
 @pytest.mark.parametrize(
@@ -32,6 +35,9 @@ def test_interval_covers_the_median_as_often_as_it_says():
     assert statistics.fmean(low <= 0 <= high for low, high in bounds) > 0.95
 
 
+STEPS = Steps(5, 30)
+
+
 def rounds(ratios: list[float]) -> list[dict[str, float]]:
     return [{"plain": ratio, "ssr": 1.0} for ratio in ratios]
 
@@ -47,25 +53,64 @@ def rounds(ratios: list[float]) -> list[dict[str, float]]:
     ],
 )
 def test_when_the_aim_is_reached(ratios, ok):
-    found = overhead.totals(rounds(ratios), [{"plain": 5, "ssr": 5}] * 20)
+    found = overhead.totals(rounds(ratios), [{"plain": STEPS, "ssr": STEPS}] * 20)
     assert found["ok"] is ok
     assert found["interval"] == [min(ratios), max(ratios)]
-    assert found["same_steps"]
+    assert found["interval_width"] == max(ratios) - min(ratios)
+    assert found["same_steps"] is found["same_scheduled_tokens"] is True
 
 
-def test_a_step_more_is_told():
-    steps = [{"plain": 5, "ssr": 5}, {"plain": 5, "ssr": 6}]
-    assert not overhead.totals(rounds([1.0, 1.0]), steps)["same_steps"]
+@pytest.mark.parametrize(
+    ("ssr", "same_steps", "same_tokens"),
+    [(Steps(6, 30), False, True), (Steps(5, 31), True, False)],
+)
+def test_a_step_or_a_token_more_is_told(ssr, same_steps, same_tokens):
+    steps = [{"plain": STEPS, "ssr": STEPS}, {"plain": STEPS, "ssr": ssr}]
+    found = overhead.totals(rounds([1.0, 1.0]), steps)
+    assert found["same_steps"] is same_steps
+    assert found["same_scheduled_tokens"] is same_tokens
+
+
+def test_an_engine_that_tells_of_no_step_proves_nothing():
+    found = overhead.totals(rounds([1.0]), [{"plain": Steps(), "ssr": Steps()}])
+    assert found["same_steps"] is found["same_scheduled_tokens"] is False
+
+
+def details(ctx, generation, *, is_dummy=False):
+    told = {"num_ctx_tokens": ctx, "num_generation_tokens": generation}
+    return SimpleNamespace(iteration_details=SimpleNamespace(**told, is_dummy=is_dummy))
+
+
+def test_steps_are_added_up():
+    log = StepLog()
+    log.record(details(20, 0), None)
+    before = log.total
+    log.record(details(0, 4), None, mm_cache_stats=None, engine_idx=0)
+    log.record(details(0, 9, is_dummy=True), None)
+    log.record(None, None)
+    log.record(SimpleNamespace(iteration_details=None), None)
+    log.record(details(0, 1), None)
+    assert log.total == Steps(3, 25)
+    assert log.total - before == Steps(2, 5)
+
+
+@pytest.mark.parametrize(
+    "settings", [{}, {"base_url": "http://localhost:1/v1", "engine_kwargs": None}]
+)
+def test_only_an_engine_that_tells_of_its_steps_is_watched(settings):
+    with pytest.raises(SettingsError, match="enable_logging_iteration_details"):
+        watch(ChatSSR(model="smollm2", **settings))
 
 
 class FakeModel:
     """Says how it was asked, and takes no time."""
 
     asked: list[tuple[bool, int]]
-    steps = 7
 
-    def __init__(self, *, speculation, **_):
+    def __init__(self, *, speculation, engine_kwargs, **_):
+        assert DETAILS.items() <= engine_kwargs.items()
         self.speculation = speculation
+        self.log = StepLog()
 
     def __enter__(self):
         return self
@@ -76,30 +121,42 @@ class FakeModel:
     def invoke(self, prompt, *, seed, **_):
         assert prompt
         self.asked.append((self.speculation, seed))
-        told = {"num_reasoning_steps": 0, "num_answer_steps": self.steps}
-        return SimpleNamespace(response_metadata={"speculation": told})
+        for tokens in (20, 1, 1):
+            self.log.record(details(0, tokens), None)
 
 
 @pytest.fixture
 def asked(monkeypatch):
     FakeModel.asked = []
     monkeypatch.setattr(overhead, "ChatSSR", FakeModel)
+    monkeypatch.setattr(overhead, "watch", lambda model: model.log)
     monkeypatch.setattr(command, "OUT", Console(width=500))
     return FakeModel.asked
 
 
 def test_both_engines_get_each_round_in_turns(asked, tmp_path):
     file = tmp_path / "o.json"
-    command = ["bench", "--check", "overhead", "--rounds", "4", "--json", str(file)]
+    command = ["bench", "--check", "overhead", "--rounds", "21", "--json", str(file)]
     result = CliRunner().invoke(cli.app, command)
     figures = json.loads(file.read_text(encoding="utf-8"))
-    assert len(figures["rounds"]) == 4
-    assert [mode for mode, _ in asked] == [True, False, False, True] * 3
+    assert len(figures["rounds"]) == 21
+    assert [mode for mode, _ in asked] == ([True, False, False, True] * 12)[:46]
     seeds = [seed for _, seed in asked]
-    assert seeds[::2] == seeds[1::2] == list(range(6))
-    assert figures["rounds"][0]["steps"] == {"plain": 7, "ssr": 7}
+    assert seeds[::2] == seeds[1::2] == list(range(23))
+    first = figures["rounds"][0]
+    assert first["num_steps"] == {"plain": 3, "ssr": 3}
+    assert first["num_scheduled_tokens"] == {"plain": 22, "ssr": 22}
     assert "95 % interval" in result.output
+    assert "(width " in result.output
     assert result.exit_code == (0 if figures["totals"]["ok"] else 1)
+
+
+def test_few_rounds_are_refused(asked):
+    result = CliRunner().invoke(
+        cli.app, ["bench", "--check", "overhead", "--rounds", "19"]
+    )
+    assert result.exit_code == 2
+    assert not asked
 
 
 def test_an_unknown_check_is_refused(asked):
