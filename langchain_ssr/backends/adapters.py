@@ -35,7 +35,7 @@ def with_empty_slot(arguments: Mapping[str, Any]) -> dict[str, Any]:
         logger.warning(
             "max_loras=%s leaves no slot for adapters empty: on a CPU, vLLM 0.32 then "
             "applies an adapter also to requests of the model itself that run beside "
-            "its own. Set it to %d or more, or leave it out.",
+            "its own. Set it to %s or more, or leave it out.",
             given,
             wanted,
         )

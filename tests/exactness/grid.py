@@ -10,6 +10,7 @@ from collections.abc import Callable, Container, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from prometheus_client import REGISTRY
 from vllm.v1.engine.exceptions import EngineDeadError
 
 from langchain_ssr import ChatSSR
@@ -74,9 +75,11 @@ class Grid:
         llm = self._model(shape, engine.engine_kwargs, lora=engine.lora, **settings)
         self._ask_without_speculation(shape, engine, llm, cases)
         cell = Cell(shape, name)
-        start = time.monotonic()
+        start, preempted = time.monotonic(), _num_preempted(llm)
         answers, cell.resets = self._ask(cell.name, llm, engine, cases)
         cell.leaked = not _is_idle(llm)
+        if preempted is not None:
+            cell.preemptions = (_num_preempted(llm) or 0) - preempted
         cell.seconds = round(time.monotonic() - start, 1)
         markers = markers_of(shape)
         for case, answer in zip(cases, answers, strict=True):
@@ -217,6 +220,15 @@ async def _reset(llm: ChatSSR, over: asyncio.Event) -> int:
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(over.wait(), RESET_SECONDS)
     return count
+
+
+def _num_preempted(llm: ChatSSR) -> int | None:
+    """Return how often vLLM has preempted a request; None if a server counts it."""
+    if llm.base_url:
+        return None
+    samples = (sample for metric in REGISTRY.collect() for sample in metric.samples)
+    name = "vllm:num_preemptions_total"
+    return int(sum(sample.value for sample in samples if sample.name == name))
 
 
 def _is_idle(llm: ChatSSR) -> bool:

@@ -19,7 +19,7 @@ from langchain_ssr import ChatSSR
 from langchain_ssr.engine.async_scheduler import SSRAsyncScheduler
 from langchain_ssr.engine.request_state import RequestState
 from langchain_ssr.engine.scheduler import SSRScheduler
-from tests.exactness.cases import few_tokens
+from tests.exactness.material import few_tokens
 from tests.integration_tests.conftest import EnginePool
 from tests.integration_tests.fake_engine import OFTEN
 from tests.integration_tests.fake_worker import EOS, VOCAB, Script
