@@ -68,7 +68,9 @@ def _settings(shape: str) -> dict[str, dict[str, Any]]:
         "budget, end": few(
             ids.eos, letters=2, max_tokens=120, **BUDGET, extra_body=late
         ),
-        "itself, stop string": few(ids.end, letters=4, max_tokens=120, **stop),
+        "itself, stop string": few(
+            ids.end, letters=4, max_tokens=160, stop=["___", *stop["stop"]]
+        ),
         "itself, end": few(
             ids.end, ids.eos, letters=3, max_tokens=160, extra_body={"min_tokens": 70}
         ),
