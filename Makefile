@@ -41,9 +41,10 @@ features: setup
 equality: model
 	@$(BIN)/python -m pytest tests/integration_tests/test_equality.py -q -s
 
-# the big form of `equality`, some fifteen minutes; JSON=out.json writes a report
+# the big form of `equality`, some fifteen minutes; JSON=out.json writes a report;
+# ARGS="--shape qwen3 --resume ..."
 exactness: model
-	@$(BIN)/python -m tests.exactness $(if $(JSON),--json $(JSON))
+	@$(BIN)/python -m tests.exactness $(if $(JSON),--json $(JSON)) $(ARGS)
 
 # random requests on one engine: N of them, drawn from SEED; JSON=OUT writes a report
 soak: setup

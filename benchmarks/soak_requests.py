@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from tests.exactness.asking import Case, merge
-from tests.exactness.cases import SCHEMA, few_tokens
+from tests.exactness.material import SCHEMA, few_tokens
 from tests.integration_tests import tiny_models as tiny
 
 MAX_MODEL_LEN = 1024

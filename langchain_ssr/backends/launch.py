@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from langchain_ssr.backends.adapters import with_empty_slot
 from langchain_ssr.backends.combinations import refuse
 from langchain_ssr.engine.owner import OWNER_VARIABLE
 from langchain_ssr.errors import EngineNotInstalledError, SettingsError
@@ -154,7 +155,8 @@ def engine_arguments(
         if "VLLM_CPU_KVCACHE_SPACE" not in os.environ and not sized:
             arguments["kv_cache_memory_bytes"] = default_kv_cache_bytes(memory_bytes())
     arguments |= {**ssr, **spec.engine_kwargs, **engine_kwargs}
-    return {name: value for name, value in arguments.items() if value is not None}
+    arguments = {k: v for k, v in arguments.items() if v is not None}
+    return with_empty_slot(arguments) if device == "cpu" else arguments
 
 
 def speculates(arguments: Mapping[str, Any]) -> bool:

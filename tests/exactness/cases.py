@@ -11,59 +11,22 @@ from collections.abc import Mapping
 from typing import Any
 
 from tests.exactness.asking import Case, merge
+from tests.exactness.material import (
+    FULL_PROMPT,
+    PROMPTS,
+    REGEX,
+    SCHEMA,
+    TASK,
+    TOOL,
+    TRAINED,
+    few_tokens,
+    markers,
+)
 from tests.exactness.pairs import Row, all_pairs
-from tests.integration_tests import tiny_models as tiny
+from tests.exactness.rare import rare_cases
 
-PROMPTS = {
-    "short": "hello there",
-    "some": "What is 2+2? Count to ten: 1 2 3 4",
-    "long": "Tell me more about it, and then some. " * 5,  # some cache blocks
-}
-FULL_PROMPT = "Tell me more about it, and then some. " * 22
-"""Leaves a tiny model about 90 tokens of `MAX_MODEL_LEN`."""
-MAX_MODEL_LEN = 1024
-TASK = "Write a Python class for a stack with push, pop and peek."
-SCHEMA = {
-    "type": "json_schema",
-    "json_schema": {
-        "name": "point",
-        "schema": {
-            "type": "object",
-            "properties": {"x": {"enum": [1, 22, 333]}, "ok": {"type": "boolean"}},
-            "required": ["x", "ok"],
-            "additionalProperties": False,
-        },
-    },
-}
-TOOL = {
-    "type": "function",
-    "function": {
-        "name": "add",
-        "description": "Adds.",
-        "parameters": {
-            "type": "object",
-            "properties": {"a": {"enum": [1, 22]}},
-            "required": ["a"],
-        },
-    },
-}
 _SHIFT = 31
 """How far apart the rows are that lend each other their speculation settings."""
-REGEX = r"(yes|no), because [a-z]{3,12}\."
-TRAINED = ("smollm2", "demo")
-"""Shapes that are trained models, and not made by `tiny_models`."""
-
-
-def few_tokens(first: int, *special: int, letters: int = 9) -> dict[str, Any]:
-    """Leave the model few tokens, and tire it of each: every marker gets its turn.
-
-    Args:
-        first: Token id of the first letter.
-        special: Token ids of markers.
-        letters: How many letters.
-    """
-    allowed = [*special, *range(first, first + letters)]
-    return {"frequency_penalty": 2.0, "extra_body": {"allowed_token_ids": allowed}}
 
 
 def _ends(shape: str) -> dict[str, dict[str, Any]]:
@@ -78,16 +41,13 @@ def _ends(shape: str) -> dict[str, dict[str, Any]]:
     }
     if shape in TRAINED:
         return {**ends, "itself": {"max_tokens": 120}}
-    end, eos, tool, text = tiny.THINK_END, tiny.IM_END, tiny.TOOL_CALL, tiny.TEXT
-    if shape == "gemma4":
-        end, eos, text = tiny.CHANNEL_END, tiny.GEMMA_END, tiny.GEMMA_TEXT
-        tool = tiny.GEMMA_TOOL_CALL
-    both = few_tokens(text, end, eos, letters=3)
+    ids = markers(shape)
+    both = few_tokens(ids.text, ids.end, ids.eos, letters=3)
     both["extra_body"]["min_tokens"] = 70  # the reasoning has to end before the answer
-    call = few_tokens(text, tool, letters=2)
+    call = few_tokens(ids.text, ids.call, letters=2)
     return {
         **ends,
-        "itself": {"max_tokens": 120, **few_tokens(text, end, letters=4)},
+        "itself": {"max_tokens": 120, **few_tokens(ids.text, ids.end, letters=4)},
         "both": {"max_tokens": 160, **both},
         "call": {"max_tokens": 72, **call, "tools": [TOOL]},
         "at least": {
@@ -100,7 +60,7 @@ def _ends(shape: str) -> dict[str, dict[str, Any]]:
 
 
 def _common(shape: str) -> dict[str, dict[str, dict[str, Any]]]:
-    text = tiny.GEMMA_TEXT if shape == "gemma4" else tiny.TEXT
+    text = markers(shape).text
     axes: dict[str, dict[str, dict[str, Any]]] = {
         "prompt": {name: {} for name in PROMPTS},
         "end": _ends(shape),
@@ -131,7 +91,9 @@ def _common(shape: str) -> dict[str, dict[str, dict[str, Any]]]:
             },
         },
         "sampling": {
-            "greedy": {},
+            # Several times, so that most requests are greedy: the tie rule has nothing
+            # to judge where only one token is left to sample from.
+            **{f"greedy {i}": {} for i in range(1, 5)},
             "top_k": {"temperature": 1.0, "top_k": 1},
             "seeded": {"temperature": 0.6, "top_k": 1, "top_p": 0.9, "seed": 7},
             "two": {"temperature": 1.0, "top_k": 1, "n": 2},
@@ -207,26 +169,7 @@ def cases_for(shape: str) -> tuple[Case, ...]:
     ]
     both = zip(rows, again, strict=True)
     cases = [_case(shape, row, parts) for pair in both for row in pair]
-    return (*cases, *_rare(shape))
-
-
-def _rare(shape: str) -> list[Case]:
-    """Return requests with ends that pairs of settings reach by luck only."""
-    if shape in TRAINED:
-        return []
-    text = tiny.GEMMA_TEXT if shape == "gemma4" else tiny.TEXT
-    stops = few_tokens(text, letters=2)  # tired of one, it takes the other
-    stops["extra_body"]["stop_token_ids"] = [text + 1]
-    regex = {"extra_body": {"structured_outputs": {"regex": REGEX}}}
-    rare = {
-        "none, end": {"max_tokens": 84, "enable_thinking": False, **regex},
-        "thinking, stop token": {"max_tokens": 90, **stops},
-    }
-    return [
-        Case(PROMPTS["some"], settings, SPECULATION["drafts"][drafts], label=name)
-        for name, settings in rare.items()
-        for drafts in ("iterative", "one")
-    ]
+    return (*cases, *rare_cases(shape, SPECULATION["drafts"]))
 
 
 def _case(shape: str, row: Row, parts: Mapping[str, Mapping[str, Any]]) -> Case:

@@ -19,12 +19,20 @@ class Cell:
     equal: int = 0
     ties: int = 0
     different: int = 0
+    speculated: int = 0
+    """Requests that could be speculated: not switched off, one choice only."""
+    greedy: int = 0
+    """Those of them without temperature: only there can a tie be told."""
     drafted: int = 0
-    """Requests with at least one draft."""
+    """Requests with at least one draft of at least one token."""
     saved_steps: int = 0
     tokens: int = 0
     seconds: float = 0.0
     resets: int = 0
+    preemptions: int | None = None
+    """Requests that vLLM preempted, drafts included; None where a server counts."""
+    longest: int = 0
+    """The longest proposal that was accepted whole or in part, in accepted tokens."""
     adapted: int = 0
     """Requests that an adapter answered otherwise than the model itself."""
     leaked: bool = False
@@ -51,8 +59,9 @@ class Cell:
             plain: The plain engine's answer.
             other: The answer of the engine with SSR.
             end: How the answer ended.
-            logprobs: Whether the tokens' logprobs must agree, too.
+            logprobs: Whether logprobs must agree, too, if the request wants them.
         """
+        logprobs &= case.ssr.get("extra_body", {}).get("logprobs", True)
         self.requests += 1
         self.ends = dict(Counter(self.ends) + Counter([end]))
         match compare(plain, other, logprobs=logprobs):
@@ -72,7 +81,13 @@ class Cell:
             check_statistics(answer)
         except AssertionError as error:
             self.wrong_statistics.append(f"{case}: {error}")
-        self.drafted += bool(stats["drafts"])
+        speculated = stats["mode"] == "ssr"
+        self.speculated += speculated
+        self.greedy += speculated and "temperature" not in case.settings
+        self.drafted += any(draft["num_tokens"] for draft in stats["drafts"])
+        if block := stats["speculative_decoding"]:
+            counts = enumerate(block["acceptance_histogram"])
+            self.longest = max([self.longest, *(n for n, steps in counts if steps)])
         self.saved_steps += stats["num_saved_steps"]
         self.tokens += sum(len(choice.token_ids) for choice in answer.choices)
         ended = Counter(str(draft["finish_reason"]) for draft in stats["drafts"])

@@ -7,9 +7,9 @@ logprobs of the two tokens are within `TIE`); different.
 
 from __future__ import annotations
 
+import itertools
 import json
-from collections.abc import Sequence
-from itertools import takewhile
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tests.exactness.asking import Answer, Case, Choice, Outcome
@@ -27,7 +27,8 @@ def compare(plain: Answer, other: Outcome, *, logprobs: bool = False) -> str:
     Args:
         plain: The plain engine's answer, with logprobs.
         other: The other engine's.
-        logprobs: Whether the tokens' logprobs must agree, too, within `TIE`.
+        logprobs: Whether logprobs must agree, too, within `TIE`: those of the tokens
+            and of the likeliest others. Every token must have some.
     """
     if isinstance(other, Exception) or len(plain.choices) != len(other.choices):
         return "different"
@@ -40,12 +41,8 @@ def compare(plain: Answer, other: Outcome, *, logprobs: bool = False) -> str:
 
 def _compare(plain: Choice, other: Choice, *, logprobs: bool) -> str:
     at = first_difference(plain.token_ids, other.token_ids)
-    if logprobs:
-        for token, own, its in zip(
-            plain.token_ids[:at], plain.logprobs, other.logprobs, strict=False
-        ):
-            if abs(own[token] - its[token]) > TIE:
-                return "different"
+    if logprobs and not _same_logprobs(plain, other, at):
+        return "different"
     if at < min(len(plain.token_ids), len(other.token_ids)):
         own, token = plain.logprobs[at], other.token_ids[at]
         if token in own and abs(own[plain.token_ids[at]] - own[token]) <= TIE:
@@ -55,10 +52,30 @@ def _compare(plain: Choice, other: Choice, *, logprobs: bool) -> str:
     return "equal" if same else "different"
 
 
+def _same_logprobs(plain: Choice, other: Choice, num_tokens: int) -> bool:
+    """Whether the logprobs of the first tokens agree, and none are left out."""
+    if any(len(each.logprobs) != len(each.token_ids) for each in (plain, other)):
+        return False
+    pairs = zip(plain.logprobs, other.logprobs, strict=False)
+    return all(_agree(*pair) for pair in itertools.islice(pairs, num_tokens))
+
+
+def _agree(own: Mapping[int, float], its: Mapping[int, float]) -> bool:
+    """Whether two lists of the likeliest tokens agree.
+
+    Of two that are as likely, either may be the last one.
+    """
+    return all(
+        abs(one[token] - other.get(token, min(other.values()))) <= TIE
+        for one, other in ((own, its), (its, own))
+        for token in one
+    )
+
+
 def first_difference(one: Sequence[int], other: Sequence[int]) -> int:
     """Return how many tokens two answers have in common at their beginning."""
     pairs = zip(one, other, strict=False)
-    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+    return sum(1 for _ in itertools.takewhile(lambda pair: pair[0] == pair[1], pairs))
 
 
 def describe(case: Case, plain: Answer, other: Outcome) -> str:

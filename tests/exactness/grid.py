@@ -10,6 +10,7 @@ from collections.abc import Callable, Container, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from prometheus_client import REGISTRY
 from vllm.v1.engine.exceptions import EngineDeadError
 
 from langchain_ssr import ChatSSR
@@ -52,16 +53,11 @@ class Grid:
         self._stock = stock
         self._folder = folder
         self._say = say
-        self._plain: dict[tuple[str, bool, str], Answer] = {}
+        self._plain: dict[tuple[str, str], Answer] = {}
 
-    def plain(self, shape: str, engine: Engine, case: Case) -> Answer:
-        """Return what the plain engine answered.
-
-        One with LoRA is compared with a stock engine with LoRA. For a few sampled
-        requests of the base model that one gives other tokens than a stock engine
-        without; why was not found out.
-        """
-        return self._plain[shape, engine.lora, case.plain_key]
+    def plain(self, shape: str, case: Case) -> Answer:
+        """Return what the plain engine answered."""
+        return self._plain[shape, case.plain_key]
 
     def run(self, shape: str, name: str, limit: int | None = None) -> Cell:
         """Send the requests of a shape to one engine, and compare the answers.
@@ -75,31 +71,31 @@ class Grid:
         cases = choose(shape, engine, limit)
         settings = {"num_speculative_tokens": engine.num_speculative_tokens}
         if self._stock is None or shape in self._stock:
-            self._ask_plain(shape, engine, cases)
-        llm = self._model(shape, engine, engine.engine_kwargs, **settings)
+            self._ask_plain(shape, cases)
+        llm = self._model(shape, engine.engine_kwargs, lora=engine.lora, **settings)
         self._ask_without_speculation(shape, engine, llm, cases)
         cell = Cell(shape, name)
-        start = time.monotonic()
+        start, preempted = time.monotonic(), _num_preempted(llm)
         answers, cell.resets = self._ask(cell.name, llm, engine, cases)
         cell.leaked = not _is_idle(llm)
+        if preempted is not None:
+            cell.preemptions = (_num_preempted(llm) or 0) - preempted
         cell.seconds = round(time.monotonic() - start, 1)
         markers = markers_of(shape)
         for case, answer in zip(cases, answers, strict=True):
-            plain = self.plain(shape, engine, case)
+            plain = self.plain(shape, case)
             end = how_it_ended(markers, case, plain.choices[0])
             cell.add(case, plain, answer, end=end, logprobs=engine.compares_logprobs)
             if case.adapter:
-                base = self.plain(
-                    shape, engine, dataclasses.replace(case, adapter=None)
-                )
+                base = self.plain(shape, dataclasses.replace(case, adapter=None))
                 cell.adapted += base.choices[0].token_ids != plain.choices[0].token_ids
         return cell
 
     def _model(
-        self, shape: str, engine: Engine, engine_kwargs: Any, **settings: Any
+        self, shape: str, engine_kwargs: Any, *, lora: bool, **settings: Any
     ) -> ChatSSR:
         kwargs = {**BASE, **PARSERS.get(shape, {}), **engine_kwargs}
-        if engine.lora:
+        if lora:  # `max_loras` stays ours: requests of the model itself need its slot
             model = Path(self._pool.settings(shape)["model"])
             folder = self._folder / f"{shape}-{ADAPTER}"
             path = tiny_models.make_adapter(folder, model)
@@ -116,23 +112,29 @@ class Grid:
             **settings,
         )
 
-    def _ask_plain(self, shape: str, engine: Engine, cases: Iterable[Case]) -> None:
-        """Let a stock engine answer what is not answered yet."""
-        new = self._unanswered(shape, engine, cases)
-        if not new:
-            return
-        llm = self._model(shape, engine, PLAIN, speculation=False)
-        # Apart, for in one batch vLLM can give a request another's thinking budget.
-        for thinks in (True, False):
-            part = [c for c in new if ("thinking_budget" in c.settings) == thinks]
-            answers, _ = self._ask(f"{shape}, plain", llm, STOCK, part)
-            self._note(shape, engine, part, answers)
+    def _ask_plain(self, shape: str, cases: Iterable[Case]) -> None:
+        """Let stock engines answer what is not answered yet.
+
+        Requests of the model itself go to one without LoRA, also those that an engine
+        with LoRA gets: an adapter beside them must not change them.
+        """
+        new = self._unanswered(shape, cases)
+        for lora in (False, True):
+            own = [case for case in new if bool(case.adapter) == lora]
+            if not own:
+                continue
+            llm = self._model(shape, PLAIN, lora=lora, speculation=False)
+            # Apart, for in one batch vLLM can give a request another's budget.
+            for thinks in (True, False):
+                part = [c for c in own if ("thinking_budget" in c.settings) == thinks]
+                answers, _ = self._ask(f"{shape}, plain", llm, STOCK, part)
+                self._note(shape, part, answers)
 
     def _ask_without_speculation(
         self, shape: str, engine: Engine, llm: ChatSSR, cases: Iterable[Case]
     ) -> None:
         """Let the engine with SSR answer plainly what is not answered yet."""
-        new = self._unanswered(shape, engine, cases)
+        new = self._unanswered(shape, cases)
         if not new:
             return
         off = [
@@ -141,28 +143,22 @@ class Grid:
         ]
         plain = dataclasses.replace(engine, resets=False)
         answers, _ = self._ask(f"{shape}, off", llm, plain, off, speculate=False)
-        self._note(shape, engine, new, answers)
+        self._note(shape, new, answers)
 
-    def _unanswered(
-        self, shape: str, engine: Engine, cases: Iterable[Case]
-    ) -> list[Case]:
+    def _unanswered(self, shape: str, cases: Iterable[Case]) -> list[Case]:
         new: dict[str, Case] = {}
         for case in cases:
             for each in (case, dataclasses.replace(case, adapter=None)):
-                if (shape, engine.lora, each.plain_key) not in self._plain:
+                if (shape, each.plain_key) not in self._plain:
                     new.setdefault(each.plain_key, each)
         return list(new.values())
 
     def _note(
-        self,
-        shape: str,
-        engine: Engine,
-        cases: Sequence[Case],
-        answers: Sequence[Outcome],
+        self, shape: str, cases: Sequence[Case], answers: Sequence[Outcome]
     ) -> None:
         for case, answer in zip(cases, answers, strict=True):
             assert isinstance(answer, Answer)
-            self._plain[shape, engine.lora, case.plain_key] = answer
+            self._plain[shape, case.plain_key] = answer
 
     def _ask(
         self,
@@ -224,6 +220,15 @@ async def _reset(llm: ChatSSR, over: asyncio.Event) -> int:
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(over.wait(), RESET_SECONDS)
     return count
+
+
+def _num_preempted(llm: ChatSSR) -> int | None:
+    """Return how often vLLM has preempted a request; None if a server counts it."""
+    if llm.base_url:
+        return None
+    samples = (sample for metric in REGISTRY.collect() for sample in metric.samples)
+    name = "vllm:num_preemptions_total"
+    return int(sum(sample.value for sample in samples if sample.name == name))
 
 
 def _is_idle(llm: ChatSSR) -> bool:

@@ -45,12 +45,13 @@ def cells() -> Iterator[list[Cell]]:
         ("qwen3", "roomy", ALL_PAIRS),
         ("qwen3", "one at a time", 12),
         pytest.param(
-            *("qwen3", "resets", ALL_PAIRS),
+            *("qwen3", "resets", ALL_PAIRS // 2),
             marks=pytest.mark.embedded,  # a server empties no cache on request
         ),
-        ("qwen3", "a dozen blocks, no prefix cache", ALL_PAIRS),
+        ("qwen3", "few blocks, no prefix cache", ALL_PAIRS),
+        ("qwen3", "few blocks, no prefix cache, alone", ALL_PAIRS),
         ("gemma4", "few blocks, tiny chunks", ALL_PAIRS // 2),
-        ("llama", "roomy", ALL_PAIRS // 2),
+        ("llama", "roomy", ALL_PAIRS // 3),
         ("smollm2", "roomy", 16),
     ],
 )

@@ -20,8 +20,8 @@ from langchain_ssr.engine.async_scheduler import SSRAsyncScheduler
 from langchain_ssr.engine.request_state import RequestState
 from langchain_ssr.engine.scheduler import SSRScheduler
 from tests.exactness.asking import Case, Outcome, ask_all
-from tests.exactness.cases import few_tokens
 from tests.exactness.equality import PLAIN, compare, describe
+from tests.exactness.material import few_tokens
 from tests.integration_tests.conftest import EnginePool
 from tests.integration_tests.fake_engine import OFTEN
 from tests.integration_tests.fake_worker import EOS, VOCAB, Script

@@ -9,11 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from langchain_ssr.stats import SpeculationStats
 from tests.exactness.asking import Answer, Case, Choice
 from tests.exactness.cell import Cell
 from tests.exactness.equality import TIE, compare, describe, first_difference
 
 CLOSE, FAR = TIE / 2, 2 * TIE
+COUNTS = "num_draft_tokens", "num_accepted_draft_tokens"
+STATS = SpeculationStats(num_answer_tokens=2, num_answer_steps=2).to_dict()
 TOKENS = st.lists(st.integers(0, 3), max_size=8)
 
 
@@ -94,13 +97,64 @@ def test_the_worst_choice_counts() -> None:
 
 def test_logprobs_count_where_they_mean_the_same() -> None:
     plain = answer(choice([1, 2]))
-    near = answer(choice([1, 2], logprobs=[{1: -1.0}, {2: -1.0 - CLOSE}]))
-    far = answer(choice([1, 2], logprobs=[{1: -1.0}, {2: -1.0 - FAR}]))
+    first = {1: -1.0, 9: -2.0}
+    near = answer(choice([1, 2], logprobs=[first, {2: -1.0 - CLOSE, 9: -2.0}]))
+    far = answer(choice([1, 2], logprobs=[first, {2: -1.0 - FAR, 9: -2.0}]))
     none = answer(choice([1, 2], logprobs=[]))
     assert compare(plain, far) == "equal"
     assert compare(plain, far, logprobs=True) == "different"
     assert compare(plain, near, logprobs=True) == "equal"
-    assert compare(plain, none, logprobs=True) == "equal"
+    assert compare(plain, none) == "equal"
+    assert compare(plain, none, logprobs=True) == "different"
+    assert compare(none, plain, logprobs=True) == "different"
+
+
+@pytest.mark.parametrize(
+    ("others", "outcome"),
+    [
+        ({9: -2.0, 8: -3.0}, "equal"),
+        ({9: -2.0 - FAR, 8: -3.0}, "different"),
+        ({9: -2.0, 7: -3.0 - CLOSE}, "equal"),  # as likely, so either may be the last
+        ({9: -2.0, 7: -2.5}, "different"),
+        ({8: -3.0, 7: -3.5}, "different"),  # the second is missing
+    ],
+)
+def test_logprobs_of_the_likeliest_others_count(
+    others: dict[int, float], outcome: str
+) -> None:
+    plain = answer(choice([1], logprobs=[{1: -1.0, 9: -2.0, 8: -3.0}]))
+    other = answer(choice([1], logprobs=[{1: -1.0, **others}]))
+    assert compare(plain, other, logprobs=True) == outcome
+
+
+def test_a_request_without_logprobs_is_compared_without() -> None:
+    plain = answer(choice([1, 2]))
+    bare = Answer([choice([1, 2], logprobs=[])], STATS)
+    silent = Case("hello", ssr={"extra_body": {"logprobs": False}})
+    for case, outcome in ((silent, "equal"), (Case("hello"), "different")):
+        cell = Cell("qwen3", "roomy")
+        cell.add(case, plain, bare, end="budget, length", logprobs=True)
+        assert getattr(cell, outcome) == 1
+
+
+def test_a_cell_counts_what_requests_had_in_them() -> None:
+    block: dict[str, Any] = dict.fromkeys(COUNTS, 0)
+    block["num_spec_steps"] = 3
+    block["acceptance_histogram"] = [2, 0, 1, 0]
+    stats = {**STATS, "mode": "ssr", "speculative_decoding": block}
+    drafts = [{"num_tokens": n, "finish_reason": "cut"} for n in (0, 3)]
+    cell = Cell("qwen3", "roomy")
+    for case, told in (
+        (Case("a"), {**stats, "drafts": drafts}),
+        (Case("b", {"temperature": 1.0}), {**stats, "drafts": drafts[:1]}),
+        (Case("c"), STATS),
+    ):
+        same = choice([1, 2])
+        plain, other = answer(same), Answer([same], told)
+        cell.add(case, plain, other, end="budget, length", logprobs=False)
+    assert (cell.speculated, cell.greedy, cell.drafted, cell.longest) == (2, 1, 1, 2)
+    assert cell.drafts == {"cut": 3}
+    assert cell.wrong_statistics == []
 
 
 def test_an_error_is_a_difference() -> None:
