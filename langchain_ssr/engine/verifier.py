@@ -8,6 +8,8 @@ from vllm.v1.sample.metadata import SamplingMetadata
 from vllm.v1.sample.rejection_sampler import RejectionSampler
 from vllm.v1.spec_decode.metadata import SpecDecodeMetadata
 
+from langchain_ssr.engine.min_tokens import at_bonus_tokens
+
 
 class Verifier(RejectionSampler):
     """vLLM's rejection sampler; a step without proposals is sampled as usual.
@@ -15,6 +17,7 @@ class Verifier(RejectionSampler):
     With speculation on, vLLM 0.32 sends every step through the rejection sampler, which
     then samples nothing from no logits. On a CPU without Triton that ends the engine
     as soon as one request of the step uses top-k (the maximum of an empty tensor).
+    In a step with proposals `MinTokens` takes the place of vLLM's own least lengths.
     """
 
     def forward(
@@ -35,6 +38,7 @@ class Verifier(RejectionSampler):
         Returns:
             The new tokens of each request.
         """
-        if any(metadata.num_draft_tokens):
+        if any(lengths := metadata.num_draft_tokens):
+            sampling_metadata = at_bonus_tokens(sampling_metadata, lengths)
             return super().forward(metadata, draft_probs, logits, sampling_metadata)
         return self.sampler(logits=logits, sampling_metadata=sampling_metadata)

@@ -18,6 +18,10 @@ TIE = 1e-3
 PLAIN: dict[str, Any] = {"logprobs_mode": "processed_logprobs"}
 """Engine setting of the plain engine: logprobs after penalties and masks, for it is
 those whose maximum is taken."""
+FLOOR = -80.0
+"""Logprobs below are not told apart. float32 has no probability for some of them: where
+vLLM takes the logarithm of a probability, they are -inf (-9999 in a response), where it
+does not, they are numbers."""
 OUTCOMES = ("equal", "tie", "different")
 
 
@@ -66,10 +70,15 @@ def _agree(own: Mapping[int, float], its: Mapping[int, float]) -> bool:
     Of two that are as likely, either may be the last one.
     """
     return all(
-        abs(one[token] - other.get(token, min(other.values()))) <= TIE
+        abs(_floored(one[token]) - _floored(other.get(token, min(other.values()))))
+        <= TIE
         for one, other in ((own, its), (its, own))
         for token in one
     )
+
+
+def _floored(logprob: float) -> float:
+    return max(FLOOR, logprob)
 
 
 def first_difference(one: Sequence[int], other: Sequence[int]) -> int:
@@ -93,6 +102,13 @@ def describe(case: Case, plain: Answer, other: Outcome) -> str:
         )
         if at < len(one.logprobs):
             lines.append(f"the plain engine's logprobs there: {one.logprobs[at]}")
+        pairs = enumerate(zip(one.logprobs[:at], two.logprobs, strict=False))
+        for index, pair in pairs:
+            if not _agree(*pair):
+                lines.append(
+                    f"logprobs at token {index}: plain {pair[0]}, ssr {pair[1]}"
+                )
+                break
     return "\n ".join([*lines, str(other.speculation)])
 
 

@@ -127,6 +127,21 @@ def test_logprobs_of_the_likeliest_others_count(
     assert compare(plain, other, logprobs=True) == outcome
 
 
+@pytest.mark.parametrize(
+    ("own", "its", "outcome"),
+    [
+        ({1: 0.0, 8: -115.0}, {1: 0.0, 7: -9999.0}, "equal"),
+        ({1: 0.0, 8: -115.0, 6: -9999.0}, {1: 0.0, 8: -9999.0, 7: -130.0}, "equal"),
+        ({1: 0.0, 8: -70.0}, {1: 0.0, 8: -9999.0}, "different"),
+    ],
+)
+def test_what_float32_has_no_probability_for_is_not_told_apart(
+    own: dict[int, float], its: dict[int, float], outcome: str
+) -> None:
+    plain, other = (answer(choice([1], logprobs=[each])) for each in (own, its))
+    assert compare(plain, other, logprobs=True) == outcome
+
+
 def test_a_request_without_logprobs_is_compared_without() -> None:
     plain = answer(choice([1, 2]))
     bare = Answer([choice([1, 2], logprobs=[])], STATS)
