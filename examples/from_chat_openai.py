@@ -15,7 +15,7 @@ from langchain_openai import ChatOpenAI
 
 from langchain_ssr import ChatSSR, SpeculationTotals
 
-QUESTION = "What comes next: 2, 4, 6, 8?"
+QUESTION = "Does the list Oslo, Lima, Porto contain Bern?"
 
 
 def before() -> ChatOpenAI:

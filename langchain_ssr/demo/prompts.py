@@ -9,7 +9,7 @@ from typing import Any
 from langchain_ssr.models import SMOLLM2
 
 _CLASS = """\
-Write a Python class `Playlist`. Make it a dataclass. Add docstrings.
+Write a Python class `Playlist`. Make it a dataclass. No docstrings.
 The fields are:
 - `owner`: str
 - `song_titles`: list[str], empty by default
@@ -17,9 +17,8 @@ The fields are:
 It needs these methods:
 - `add_song` to append a song to `song_titles`
 - `remove_song` to remove a song from `song_titles` (`KeyError` if it is not there)
-- `increase_play_count` to increase `play_count` by an amount
 - `has_song` to check whether a song is in `song_titles`
-P.S. the method `add_song` should be called `enqueue`."""
+P.S. the method `has_song` should be called `contains`."""
 _TABLE = """\
 Can you convert this CSV to a JSON array?
 
@@ -29,7 +28,7 @@ garden lamp,18.25,3,green
 wooden bench,95,1,brown
 paper lantern,4.75,9,white
 
-One more thing: call "stock" "available"."""
+One more thing: call "price" "cost"."""
 _TOOL = """\
 Please reserve the table in the city Lisbon (guests: 4; name: "Clara")."""
 _RESERVE = {
@@ -83,7 +82,7 @@ PROMPTS = (
     Prompt("class", _CLASS),
     Prompt("data", _TABLE),
     Prompt("tool call", _TOOL, (_CANCEL, _RESERVE)),
-    Prompt("short answer", "What comes next: 2, 4, 6, 8?"),
+    Prompt("short answer", "Does the list Oslo, Lima, Porto contain Bern?"),
 )
 _SMOLLM2 = (
     Prompt(

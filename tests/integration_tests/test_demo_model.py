@@ -44,7 +44,7 @@ def demo(pool: EnginePool) -> ChatSSR:
 
 
 def test_it_thinks_and_answers(demo: ChatSSR) -> None:
-    message = demo.invoke(PROMPTS[0].text)
+    message = demo.invoke(PROMPTS[0].text, draft_budget=128)
     assert "Final decisions:" in message.additional_kwargs[REASONING_KEY]
     assert "```python" in message.text
     told = message.response_metadata["speculation"]

@@ -38,7 +38,8 @@ def load(name: str) -> ModuleType:
 @pytest.fixture
 def llm(pool: EnginePool) -> ChatSSR:
     engine_kwargs = {"max_model_len": 4096}
-    return pool.model(REASONING_MODEL, max_tokens=1500, engine_kwargs=engine_kwargs)
+    settings = {"max_tokens": 1500, "draft_budget": 128}  # not one that is learned
+    return pool.model(REASONING_MODEL, engine_kwargs=engine_kwargs, **settings)
 
 
 def assert_saved(total: dict[str, Any]) -> None:
