@@ -16,7 +16,8 @@ from pydantic import BaseModel, Field
 from langchain_ssr import ChatSSR, SpeculationStats
 
 TEXT = """\
-Extract the reservation. The city is Lisbon. The name is Clara. The guests are 4."""
+Read the data from this text. The reservation has city Lisbon, guests 4 and name Clara.
+Your answer has to be a JSON object with `city`, `guests` and `name` as keys."""
 
 
 class Reservation(BaseModel):

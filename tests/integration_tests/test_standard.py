@@ -10,10 +10,8 @@ from operator import add
 from typing import Any
 
 import pytest
-from langchain_core.exceptions import OutputParserException
 from langchain_core.messages import AIMessage
 from langchain_tests.integration_tests import ChatModelIntegrationTests
-from pydantic import ValidationError
 
 from langchain_ssr import ChatSSR
 from tests.capabilities import Capabilities
@@ -91,14 +89,6 @@ class TestChatSSR(Capabilities, ChatModelIntegrationTests):
     @property
     def supports_model_override(self) -> bool:
         return False  # another model is another engine
-
-    @pytest.mark.xfail(
-        reason="models this small cannot tell which keys the prompt asks for",
-        raises=(ValidationError, OutputParserException),
-        strict=True,
-    )
-    def test_json_mode(self, model: ChatSSR) -> None:
-        super().test_json_mode(model)
 
     def invoke_with_reasoning_output(self, *, stream: bool = False) -> AIMessage:
         message = self.ask("Is 7 an even number?", stream=stream)
