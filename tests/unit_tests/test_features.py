@@ -42,7 +42,7 @@ def test_a_table_that_is_out_of_date_is_reported(tmp_path, monkeypatch, capsys):
     ],
 )
 def test_make_passes_the_options_on(asked, options):
-    outer = {"MAKEFLAGS", "MFLAGS", "CHECK", "JUNIT"}
+    outer = {"MAKEFLAGS", "MAKELEVEL", "MFLAGS", "CHECK", "JUNIT"}
     done = subprocess.run(
         ["make", "--dry-run", "features", *asked],
         cwd=ROOT,
