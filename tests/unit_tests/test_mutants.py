@@ -115,3 +115,16 @@ def test_every_mutant_of_the_project_says_what_must_notice_it():
             files = [check[0].replace(".", "/") + ".py"]
         assert files
         assert all((mutants.ROOT / name).is_file() for name in files), check
+
+
+PATCHES = sorted(mutants.MUTANTS.glob("*.patch"))
+
+
+@pytest.mark.parametrize("patch", PATCHES, ids=lambda patch: patch.stem)
+def test_every_mutant_of_the_project_applies(patch, tmp_path):
+    (name,) = re.findall(r"^\+\+\+ b/(\S+)", patch.read_text(), re.MULTILINE)
+    copy = tmp_path / name
+    copy.parent.mkdir(parents=True)
+    copy.write_text((mutants.ROOT / name).read_text())
+    assert not mutants.apply(patch, tmp_path)
+    assert copy.read_text() != (mutants.ROOT / name).read_text()
