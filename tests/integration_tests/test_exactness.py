@@ -206,9 +206,8 @@ def test_each_short_or_crowded_engine_has_a_twin_with_room_for_drafts() -> None:
         [twin] = [n for n in ENGINES if n in (f"{name}, alone", f"{name}, three")]
         assert ENGINES[twin].has_seats
         assert ENGINES[twin].engine_kwargs == engine.engine_kwargs
-        for (
-            names
-        ) in GRID.values():  # one after the other, so that one engine serves both
+        # One after the other, so that one engine serves both.
+        for names in GRID.values():
             if name in names:
                 assert names[names.index(name) + 1] == twin
 

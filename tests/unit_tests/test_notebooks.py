@@ -50,10 +50,10 @@ class TestKernel:
             wait="import asyncio\nawait asyncio.sleep(0, 'done')",
             kernel="get_ipython().kernel is not None",
         )
-        told = execute(file, "training/demo", "assert MODEL == 'training/demo'")
+        told = execute(file, "folder/model", "assert MODEL == 'folder/model'")
         assert told == {
             "model": Output("", {}),
-            "ask": Output("asked training/demo\n", {"text/plain": "[1, 2]"}),
+            "ask": Output("asked folder/model\n", {"text/plain": "[1, 2]"}),
             "wait": Output("", {"text/plain": "'done'"}),
             "kernel": Output("", {"text/plain": "True"}),
         }
