@@ -59,7 +59,7 @@ for training and those held out: the model has to copy names, not to know them.
 
 ## Training
 
-`python -m langchain_ssr.demo.train --out DIR --tokens {last} --seed {seed}{init}`
+`python -m langchain_ssr.demo.train --out DIR --tokens {last} --seed {seed}{options}`
 
 From random weights, {tokens:,} tokens (padding included) in {num_runs}: drills in
 copying (random tokens that repeat themselves, and random items that come again between
@@ -111,6 +111,12 @@ Each run began with the weights of the one before, and the corpus changed betwee
 """
 
 
+def _options(training: Mapping[str, Any]) -> str:
+    """Return the options of the training's command that say how it learned."""
+    known = [name for name in ("lr", "decay", "transcribed") if name in training]
+    return "".join(f" --{name} {training[name]:g}" for name in known)
+
+
 def card(results: Mapping[str, Any], training: Mapping[str, Any], digest: str) -> str:
     """Return the text of the model card.
 
@@ -142,7 +148,7 @@ def card(results: Mapping[str, Any], training: Mapping[str, Any], digest: str) -
         last=training["tokens"],
         num_runs=f"{len(runs)} runs" if len(runs) > 1 else "one run",
         history=_HISTORY if len(runs) > 1 else "",
-        init=" --init EARLIER" if len(runs) > 1 else "",
+        options=_options(training) + (" --init EARLIER" if len(runs) > 1 else ""),
         seed=training["seed"],
         conversations=training["next_index"],
         lr=training["lr"],

@@ -218,6 +218,8 @@ def train(args: argparse.Namespace) -> Path:
         "next_index": progress.next_index,
         "parameters": params,
         "lr": args.lr,
+        "decay": args.decay,
+        "transcribed": args.transcribed,
     }
     if args.init is not None:
         before = (args.init / "training.json").read_text(encoding="utf-8")

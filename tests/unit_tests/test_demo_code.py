@@ -68,7 +68,9 @@ def reasoning_of(example):
 
 
 def decided(text):
-    return [line for line in text.splitlines() if re.match(r"- |\d+\. ", line)]
+    """Return the decisions; before the closing list, each ends with its number."""
+    lines = [line for line in text.splitlines() if re.match(r"- |\d+\. ", line)]
+    return [re.sub(r" \(\d+\)$", "", line) for line in lines]
 
 
 @pytest.fixture(scope="module")
@@ -119,6 +121,9 @@ def test_a_change_is_noticed_after_the_walk_and_decides_one_line_again(examples)
             number = line.split()[0]
             (place,) = [i for i, old in enumerate(lines) if old.split()[0] == number]
             assert lines[place] != line
+            old = lines[place].partition(" ")[2]
+            end = "" if number == "-" else f" ({number.rstrip('.')})"
+            assert f"\n{old}{end} becomes\n{line}" in change
             lines[place] = line
         assert lines == decided(closing)
 

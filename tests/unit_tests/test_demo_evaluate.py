@@ -268,13 +268,15 @@ class TestModelCard:
 
     def test_card_of_several_runs(self, folder, model):
         first = {"tokens": 1_000_000, "what": "drills"}
-        history = {**TRAINING, "begun_with": {**TRAINING, "begun_with": first}}
+        last = {**TRAINING, "lr": 0.004, "decay": 0.85, "transcribed": 0.1}
+        history = {**last, "begun_with": {**TRAINING, "begun_with": first}}
         (folder / "training.json").write_text(json.dumps(history))
         run(folder, "")
         text = model_card.write(folder, folder.parent / "out.json").read_text()
         assert f"{2 * TRAINING['tokens'] + 1_000_000:,} tokens" in text
         assert "in 3 runs" in text
-        assert f"--tokens {TRAINING['tokens']} --seed 1 --init EARLIER`" in text
+        options = "--lr 0.004 --decay 0.85 --transcribed 0.1 --init EARLIER"
+        assert f"--tokens {TRAINING['tokens']} --seed 1 {options}`" in text
 
     def test_results_of_other_weights(self, folder, model):
         run(folder, "")

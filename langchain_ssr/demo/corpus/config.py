@@ -18,7 +18,6 @@ from langchain_ssr.demo.corpus.settings import (
     requirement,
 )
 from langchain_ssr.demo.corpus.wording import (
-    EARLY_CUES,
     LATE_CUES,
     conversation,
     noticed,
@@ -52,33 +51,27 @@ _THINGS = ("my app", "a service", "our tool", "the website", "a bot", "the progr
 
 @dataclasses.dataclass(frozen=True)
 class _Task:
-    """What is asked, and at which point the reasoning sees which change."""
+    """What is asked first, and what the end of the request changes."""
 
     target: Literal["json", "yaml"]
     config: Config
-    early: list[ConfigChange]
-    late: list[ConfigChange]
+    changes: list[ConfigChange]
     layout: Layout
 
     @property
     def name(self) -> str:
         return "JSON" if self.target == "json" else "YAML"
 
-    def before_walk(self) -> Config:
-        return self.early[-1].config if self.early else self.config
-
     def final(self) -> Config:
-        return self.late[-1].config if self.late else self.before_walk()
+        return self.changes[-1].config if self.changes else self.config
 
 
 def _draw_task(draw: Draw) -> _Task:
     config = draw_config(draw)
-    early = late = 0
-    if draw.chance(0.5):
-        early, late = draw.pick((1, 0), (1, 0), (0, 1), (0, 1), (1, 1), (0, 2))
-    changes = draw_config_changes(draw, config, early + late)
+    count = draw.pick(1, 1, 2) if draw.chance(0.5) else 0
+    changes = draw_config_changes(draw, config, count)
     target = draw.pick("json", "yaml")
-    return _Task(target, config, changes[:early], changes[early:], draw_layout(draw))
+    return _Task(target, config, changes, draw_layout(draw))
 
 
 def _groups(config: Config) -> dict[str, list[Setting]]:
@@ -108,8 +101,7 @@ def _request(draw: Draw, task: _Task) -> str:
     )
     if task.layout.raw:
         first += f" {task.layout.request(task.name)}"
-    end = [f"{draw.pick(*EARLY_CUES)}{change.sentence}." for change in task.early]
-    end += [f"{draw.pick(*LATE_CUES)}{change.sentence}." for change in task.late]
+    end = [f"{draw.pick(*LATE_CUES)}{change.sentence}." for change in task.changes]
     if not end and draw.chance(0.2):
         end = [draw.pick("Thank you.", "Thanks!", "That is all.")]
     parts = [first, _required(draw, task.config), " ".join(end)]
@@ -140,16 +132,38 @@ def _decisions(task: _Task) -> tuple[str, ...]:
     )
 
 
+def _changed(number: int, old: Setting, new: Setting) -> str:
+    """Quote the line that a change replaces, from its key on, and write the new one."""
+    return (
+        f"So `{old.key}` {old.reading()}. ({number}) becomes\n"
+        f"{number}. `{new.key}` {new.reading()}. ({number})"
+    )
+
+
+def _noticed(config: Config, change: ConfigChange) -> str:
+    """Notice a change of this configuration."""
+    pairs = zip(config, change.config, strict=True)
+    number, (old, new) = next((n, p) for n, p in enumerate(pairs, 1) if p[0] != p[1])
+    return noticed(change.sentence, _changed(number, old, new))
+
+
 def _reasoning(task: _Task, decisions: tuple[str, ...]) -> str:
-    walked = task.before_walk()
+    """Walk through the settings and change them.
+
+    Each line has its number at its end, too: a tiny model finds the line that a change
+    is about by copying it from the key to the number.
+    """
+    numbers = {setting.key: n for n, setting in enumerate(task.config, 1)}
+    before = [task.config, *(change.config for change in task.changes)]
     lines = [
         f"The user wants a {task.name} configuration.",
         f"The form is {task.layout.form}.",
-        *(noticed(c.sentence, c.conclusion) for c in task.early),
         "Setting by setting:",
-        *_sections(walked, lambda s: f"`{s.key}` {s.reading()}."),
-        *(noticed(c.sentence, c.conclusion) for c in task.late),
-        f"That makes {len(task.final())} settings.",
+        *_sections(
+            task.config, lambda s: f"`{s.key}` {s.reading()}. ({numbers[s.key]})"
+        ),
+        f"That makes {len(task.config)} settings.",
+        *map(_noticed, before, task.changes),
     ]
     return "\n".join([*lines, "Final decisions:", *decisions])
 

@@ -20,14 +20,12 @@ class ConfigChange:
     Attributes:
         kind: Its name.
         sentence: What the request says, an imperative without its full stop.
-        conclusion: What the reasoning concludes, whole sentences.
         config: The configuration after it.
         keys: Keys that it is about, so that no other change undoes it.
     """
 
     kind: str
     sentence: str
-    conclusion: str
     config: Config
     keys: tuple[str, ...]
 
@@ -60,10 +58,7 @@ def _correct(draw: Draw, config: Config, taken: frozenset[str]) -> ConfigChange 
         f"make `{old.key}` {value} instead",
         f"set `{old.key}` to {value} after all",
     )
-    conclusion = f"So `{old.key}` {new.reading()}."
-    return ConfigChange(
-        "correct", sentence, conclusion, _replace(config, old, new), (old.key,)
-    )
+    return ConfigChange("correct", sentence, _replace(config, old, new), (old.key,))
 
 
 def _flip(draw: Draw, config: Config, taken: frozenset[str]) -> ConfigChange | None:
@@ -78,10 +73,7 @@ def _flip(draw: Draw, config: Config, taken: frozenset[str]) -> ConfigChange | N
         f"switch `{old.key}` {state} instead",
         f"set `{old.key}` to {state}",
     )
-    conclusion = f"So `{old.key}` {new.reading()}."
-    return ConfigChange(
-        "flip", sentence, conclusion, _replace(config, old, new), (old.key,)
-    )
+    return ConfigChange("flip", sentence, _replace(config, old, new), (old.key,))
 
 
 def _extend(draw: Draw, config: Config, taken: frozenset[str]) -> ConfigChange | None:
@@ -97,10 +89,7 @@ def _extend(draw: Draw, config: Config, taken: frozenset[str]) -> ConfigChange |
         f"append `{item}` to `{old.key}`",
         f"put `{item}` at the end of `{old.key}`",
     )
-    conclusion = f"So `{old.key}` {new.reading()}."
-    return ConfigChange(
-        "extend", sentence, conclusion, _replace(config, old, new), (old.key,)
-    )
+    return ConfigChange("extend", sentence, _replace(config, old, new), (old.key,))
 
 
 _CHANGES: list[tuple[_Make, int]] = [

@@ -193,15 +193,15 @@ def _by_call(draw: Draw, task: _Task, *, thinking: bool) -> Example:
         f"{task.text} {task.request}",
         f"Fill in a {record.name}: {task.text or task.request}",
         task.text or task.request,
-    )
+    ).strip()
     plan = Plan("make", record, "fill", record.name)
     thought = "The user wants a record."
     request = Request(plan, "do", text, "", thought, task.arguments)
-    reasoning = reason([request]) if thinking else ""
+    reasoning = reason(text, [request]) if thinking else ""
     check = calls_check([request])
     message = call_message(check.expected, reasoning)
     dialect: Dialect = draw.pick("pydantic", "pydantic", "openai")
-    user = {"role": "user", "content": text.strip()}
+    user = {"role": "user", "content": text}
     return Example(
         "tools",
         "record_by_call",

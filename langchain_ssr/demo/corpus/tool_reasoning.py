@@ -13,6 +13,7 @@ from langchain_ssr.demo.corpus.tool_values import Argument, decision
 
 FINAL = "Final decisions:"
 NO_TOOL = "tool: none"
+_WANTED = {1: "One thing is wanted.", 2: "Two things are wanted."}
 
 
 def conclude(thoughts: str, decisions: list[str]) -> str:
@@ -88,9 +89,29 @@ def fill(request: Request, first: int = 1) -> list[str]:
     ]
 
 
-def reason(requests: list[Request]) -> str:
-    """Write the reasoning before the calls."""
-    lines: list[str] = []
+def heard(text: str, wanted: int = 0) -> str:
+    """Quote what the user says, and say how many things are wanted.
+
+    A tiny model sees best what it has just written, so it tells from the quotation how
+    many calls are wanted and which arguments are given.
+
+    Args:
+        text: The user's message.
+        wanted: How many things, 1 or 2; 0 for a message that wants none.
+    """
+    return "\n".join(
+        [f'The user says "{text}"', *([_WANTED[wanted]] if wanted else [])]
+    )
+
+
+def reason(text: str, requests: list[Request]) -> str:
+    """Write the reasoning before the calls.
+
+    Args:
+        text: What the user says.
+        requests: The calls that it asks for.
+    """
+    lines = [heard(text, len(requests))]
     first = 1
     for request in requests:
         lines += choose(request)

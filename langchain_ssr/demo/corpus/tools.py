@@ -12,6 +12,7 @@ from langchain_ssr.demo.corpus.tool_reasoning import (
     NO_TOOL,
     calls_check,
     conclude,
+    heard,
     reason,
 )
 from langchain_ssr.demo.corpus.tool_requests import Request, make_request, say
@@ -52,7 +53,7 @@ def make_call(draw: Draw) -> Example:
         if tool.name in known or len(known) < _MOST_TOOLS:
             messages += told
             tools += [] if tool.name in known else [tool]
-    reasoning = reason(requests) if thinking else ""
+    reasoning = reason(text, requests) if thinking else ""
     messages.append({"role": "user", "content": text})
     messages += _exchange(requests, results, reasoning, thinking=thinking)
     values = [value for result in results for value in result.values]
@@ -155,10 +156,10 @@ def _no_call(draw: Draw, *, thinking: bool) -> Example:
     if sort < 0.5 and request.style != "named":  # noqa: PLR2004
         text = say(draw, request)
         answer = f"I have no tool to {request.goal}."
-        thoughts = f"{request.thought}\nNo tool says that."
+        thoughts = f"{heard(text, 1)}\n{request.thought}\nNo tool says that."
     elif sort < 0.75:  # noqa: PLR2004
         text, answer = draw.rng.choice(_SMALL_TALK)
-        thoughts = "The user makes small talk. No tool is needed."
+        thoughts = f"{heard(text)}\nThe user makes small talk. No tool is needed."
     else:
         word = draw.words.word()
         text = draw.pick(
@@ -168,7 +169,9 @@ def _no_call(draw: Draw, *, thinking: bool) -> Example:
             f"Answer with the word '{word}'.",
         )
         answer = word
-        thoughts = f"The user wants the word `{word}`. No tool is needed."
+        thoughts = (
+            f"{heard(text)}\nThe user wants the word `{word}`. No tool is needed."
+        )
     message: dict[str, Any] = {"role": "assistant", "content": answer}
     if thinking:
         message["reasoning_content"] = conclude(thoughts, [NO_TOOL])
