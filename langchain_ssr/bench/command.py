@@ -5,15 +5,12 @@ from __future__ import annotations
 import enum
 import json
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from rich.console import Console
 from rich.markdown import Markdown
-from rich.progress import MofNCompleteColumn, Progress, TimeElapsedColumn
 
 OUT = Console()
 
@@ -129,6 +126,7 @@ def bench(  # noqa: PLR0917 - a command line has many options
     if check is not None:
         _check_overhead(model or "smollm2", rounds or 20, json_file)
     from langchain_ssr.bench import options as bench_options
+    from langchain_ssr.bench import runs
     from langchain_ssr.bench.floors import Floors, parse_answer_steps
     from langchain_ssr.bench.workers import parse_shard
 
@@ -158,11 +156,11 @@ def bench(  # noqa: PLR0917 - a command line has many options
     if temperature is not None and temperature < 0:
         chosen = bench_options.sampled(chosen)
     if record_pairs is not None:
-        _record_pairs(chosen, record_pairs)
+        runs.record_pairs_of(OUT, chosen, record_pairs)
     elif shard is not None:
-        _run_shard(chosen, out, parse_shard(shard))
+        runs.run_shard(OUT, chosen, out, parse_shard(shard))
     else:
-        _run(chosen, out, workers)
+        runs.run_all(OUT, chosen, out, workers)
         _report(out, json_file, floors, plots=plots)
 
 
@@ -175,86 +173,6 @@ def _object(option: str, text: str | None) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise typer.BadParameter(f"{option}: not a JSON object")
     return value
-
-
-@contextmanager
-def _progress(total: int) -> Iterator[Callable[[str], None]]:
-    """Show a bar, and a line for each answer above it."""
-    columns = (
-        *Progress.get_default_columns(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-    )
-    with Progress(*columns, console=OUT) as bar:
-        task = bar.add_task("bench", total=total)
-
-        def advance(line: str) -> None:
-            bar.console.print(line, style="dim", markup=False, highlight=False)
-            bar.advance(task)
-
-        yield advance
-
-
-def _run_shard(options: Any, out: Path, shard: tuple[int, int]) -> None:
-    """Measure one part of the requests, in this process."""
-    from langchain_ssr.bench.asking import engines_of
-    from langchain_ssr.bench.options import fixed_settings, make_plan
-    from langchain_ssr.bench.runner import run
-    from langchain_ssr.bench.store import Store
-
-    plan = make_plan(options, shard)
-    store = Store(out, f"-{shard[0]}" if shard[1] > 1 else "")
-    store.settle(fixed_settings(options), plan.modes)
-    with _progress(plan.size) as progress:
-        open_engine = engines_of(options.model, options.engine_kwargs)
-        run(plan, store, open_engine, progress)
-
-
-def _run(options: Any, out: Path, workers: int) -> None:
-    from langchain_ssr.bench.options import fixed_settings, make_plan
-    from langchain_ssr.bench.store import Store, num_records
-    from langchain_ssr.bench.workers import run_workers
-
-    if workers == 1:
-        _run_shard(options, out, (0, 1))
-        return
-    plan = make_plan(options)
-    Store(out).settle(fixed_settings(options), plan.modes)
-    with Progress(console=OUT) as bar:
-        task = bar.add_task(f"{workers} workers", total=plan.size)
-        run_workers(
-            _without_workers(sys.argv[1:]),
-            workers,
-            out,
-            lambda: bar.update(task, completed=num_records(out)),
-        )
-
-
-def _without_workers(arguments: list[str]) -> list[str]:
-    """Take `--workers` out of a command line."""
-    kept = []
-    rest = iter(arguments)
-    for argument in rest:
-        if argument == "--workers":
-            next(rest, None)
-        elif not argument.startswith("--workers="):
-            kept.append(argument)
-    return kept
-
-
-def _record_pairs(options: Any, path: Path) -> None:
-    from langchain_ssr.bench.options import call_settings, make_items
-    from langchain_ssr.bench.pairs import record_pairs
-    from langchain_ssr.chat_model import ChatSSR
-
-    items = [item for item in make_items(options) if item.left_out is None]
-    settings = call_settings(options)
-    with (
-        ChatSSR(model=options.model, engine_kwargs=dict(options.engine_kwargs)) as llm,
-        _progress(len(items)) as progress,
-    ):
-        llm.warmup()
-        record_pairs(llm, items, settings, path, progress)
 
 
 def _report(

@@ -35,10 +35,7 @@ class Counting(Reporting):
     def add_request(self, request: Request) -> None:
         """Take a request."""
         super().add_request(request)
-        if request.request_id in self._states or request.resumable:
-            return
-        if request.sampling_params is not None and request.prompt_token_ids:
-            self._guard(request.request_id, self._begin, request)
+        self._follow(request)
 
     def update_from_output(
         self,

@@ -18,6 +18,7 @@ from langchain_ssr.engine.request_state import RequestState
 if TYPE_CHECKING:
     from vllm.v1.core.sched.scheduler import Scheduler as _Base
     from vllm.v1.engine import EngineCoreOutput
+    from vllm.v1.request import Request
 else:
     _Base = object
 
@@ -39,6 +40,17 @@ class Reporting(_Base):
         super().__init__(*args, **kwargs)
         self._states: dict[str, RequestState] = {}
         self._complained: set[str] = set()
+
+    def _follow(self, request: Request) -> None:
+        """Begin to follow a request that can be followed."""
+        if request.request_id in self._states or request.resumable:
+            return
+        if request.sampling_params is not None and request.prompt_token_ids:
+            self._guard(request.request_id, self._begin, request)
+
+    def _begin(self, request: Request) -> None:
+        """Make the state of a request, with its settings."""
+        raise NotImplementedError
 
     def _guard(
         self, request_id: str | None, hook: Callable[..., None], *args: Any

@@ -40,10 +40,7 @@ class SSRMixin(Drafting, Proposing):
     def add_request(self, request: Request) -> None:
         """Take a request, and its settings."""
         super().add_request(request)
-        if request.request_id in self._states or request.resumable:
-            return
-        if request.sampling_params is not None and request.prompt_token_ids:
-            self._guard(request.request_id, self._begin, request)
+        self._follow(request)
 
     def schedule(self, throttle_prefills: bool = False) -> SchedulerOutput:
         """Make the proposals, then let vLLM schedule."""

@@ -9,7 +9,7 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 from langchain_ssr import ChatSSR, cli
-from langchain_ssr.bench import asking, command, plots, workers
+from langchain_ssr.bench import asking, command, plots, runs
 from langchain_ssr.bench.asking import ChatAsker
 from langchain_ssr.bench.modes import BUILT_IN
 from langchain_ssr.bench.pairs import record_pairs
@@ -30,7 +30,7 @@ def engines(monkeypatch):
         fake.made_of.append((model, dict(engine_kwargs)))
         return fake.open
 
-    monkeypatch.setattr(asking, "engines_of", engines_of)
+    monkeypatch.setattr(runs, "engines_of", engines_of)
     monkeypatch.setattr(command, "OUT", Console(width=500))
     return fake
 
@@ -120,7 +120,7 @@ def test_workers_get_the_same_command(bench, engines, monkeypatch):
             done = bench("--num", "2", "--shard", f"{part}/{number}")
             assert done.exit_code == 0, done.output
 
-    monkeypatch.setattr(workers, "run_workers", run_workers)
+    monkeypatch.setattr(runs, "run_workers", run_workers)
     result = bench("--num", "2", "--workers", "2")
     assert result.exit_code == 0, result.output
     assert calls == [(["bench", "--num", "2"], 2)]

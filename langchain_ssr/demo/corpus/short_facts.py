@@ -86,7 +86,8 @@ def _is_it(draw: Draw) -> Short:
     true = asked == values[index]
     reasoning = (
         f"The question is about {tick(names[index])} and {tick(asked)}.\n"
-        f"{facts[index]} {'That is the same.' if true else 'That is another.'}"
+        f"{facts[index]} {tick(values[index])} and {tick(asked)}: "
+        f"{'the same' if true else 'another'}."
     )
     answer = "Yes" if true else "No"
     sentence = f"{answer}, {facts[index]}"

@@ -85,7 +85,8 @@ def _member(draw: Draw) -> Short:
     )
     found = wanted in names
     lines = [
-        f"{tick(name)}: {'the same' if name == wanted else 'another'}"
+        f"{tick(name)} and {tick(wanted)}: "
+        f"{'the same' if name == wanted else 'another'}"
         for name in names[: names.index(wanted) + 1 if found else None]
     ]
     reasoning = f"I look for {tick(wanted)}.\n" + ".\n".join(lines) + "."

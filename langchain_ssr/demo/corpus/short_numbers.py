@@ -63,7 +63,8 @@ def _compare(draw: Draw) -> Short:
     fact = "more" if one > other else "less"
     reasoning = (
         f"I compare {one} with {other}.\nThe first digits are {tens[0]} and {tens[1]}. "
-        f"{tens[0]} is {fact} than {tens[1]}, so {one} is {fact} than {other}."
+        f"{tens[0]} is {fact} than {tens[1]}, so {one} is {fact} than {other}.\n"
+        f"It asks for {word}, and it is {fact}."
     )
     sentence = f"{'Yes' if true else 'No'}, {one} is {fact} than {other}."
     return Short([question], reasoning, "Yes" if true else "No", sentence)
@@ -81,7 +82,8 @@ def _even(draw: Draw) -> Short:
     )
     reasoning = (
         f"The last digit of {number} is {number % 10}.\n"
-        f"{number % 10} is {really}, so {number} is {really}."
+        f"{number % 10} is {really}, so {number} is {really}.\n"
+        f"It asks for {asked}, and it is {really}."
     )
     answer = "Yes" if asked == really else "No"
     return Short([question], reasoning, answer, f"{answer}, {number} is {really}.")
