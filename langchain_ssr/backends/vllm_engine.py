@@ -21,7 +21,7 @@ from typing import Any, TypeVar
 from langchain_core.exceptions import ModelError
 
 from langchain_ssr import errors
-from langchain_ssr.backends import launch
+from langchain_ssr.backends import heartbeat, launch
 from langchain_ssr.backends.base import JSON
 from langchain_ssr.backends.neighbours import Presence
 from langchain_ssr.backends.start_errors import LOOK_HERE, start_error
@@ -46,6 +46,7 @@ class EmbeddedEngine:
         self._engine: Any = None
         self._serving: Any = None
         self._presence: Presence | None = None
+        self._heartbeat: asyncio.Task[None] | None = None
         self._closed = False
         self.start_seconds = 0.0
         self._thread = threading.Thread(
@@ -106,6 +107,7 @@ class EmbeddedEngine:
                     args = read.parse(launch.to_flags(self._arguments))
                 self._engine = api.build(args)
                 self._serving = await api.serve(self._engine, args)
+                self._heartbeat = asyncio.create_task(heartbeat.watch(self._engine))
             except Exception as error:
                 raise start_error(error, self._arguments["model"]) from error
 

@@ -21,6 +21,7 @@ from typing import Any
 import pytest
 
 from langchain_ssr import ChatSSR
+from langchain_ssr.backends import heartbeat
 from langchain_ssr.errors import (
     EngineDiedError,
     EngineStartError,
@@ -130,6 +131,24 @@ def test_a_kill_in_mid_start_is_a_failed_start(pool: EnginePool) -> None:
     assert_works_again(llm, killed)
 
 
+def test_an_engine_that_is_silent_is_replaced(
+    pool: EnginePool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pool.close()
+    monkeypatch.setattr(heartbeat, "BEAT_SECONDS", 0.2)
+    llm = pool.model("qwen3")
+    assert llm.timeout is None
+    callers = [Caller(lambda way=way: way(llm)) for way in WAYS]
+    wait_until_served(llm, len(WAYS) + 1)
+    stopped = time.monotonic()
+    for process in engine_processes():
+        process.suspend()
+    for caller in callers:
+        assert isinstance(caller.result(), EngineDiedError), caller.outcome
+    assert_works_again(llm, stopped)
+    pool.close()
+
+
 # --- other processes ------------------------------------------------------------------
 
 
@@ -164,7 +183,11 @@ if {again}:
 
 
 def start(model: Path, *, again: bool) -> subprocess.Popen[str]:
-    script = STARTING.format(model=str(model), again=again)
+    return run_script(STARTING.format(model=str(model), again=again))
+
+
+def run_script(script: str) -> subprocess.Popen[str]:
+    """Start a program in a session of its own, as a terminal does."""
     return subprocess.Popen(
         [sys.executable, "-c", script],
         stdout=subprocess.PIPE,
