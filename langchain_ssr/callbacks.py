@@ -95,6 +95,17 @@ class SpeculationCallbackHandler(BaseCallbackHandler):
         self._by_model: dict[str, SpeculationTotals] = {}
         self._results: WeakValueDictionary[UUID, LLMResult] = WeakValueDictionary()
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Keep what was counted; what belongs to this process stays behind."""
+        left = {"_lock": None, "_results": None, "_outer": None}
+        return {**self.__dict__, **left, "_by_model": self.by_model}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Count on from what was counted."""
+        self.__dict__.update(state)
+        self._lock = threading.Lock()
+        self._results = WeakValueDictionary()
+
     @property
     def by_model(self) -> dict[str, SpeculationTotals]:
         """Totals by the model's name, as they are now."""
@@ -197,7 +208,9 @@ def get_speculation_callback(
     try:
         yield handler
     finally:
-        _innermost.reset(token)
+        # An asynchronous generator that is left early is closed in another context.
+        with contextlib.suppress(ValueError):
+            _innermost.reset(token)
 
 
 def _handlers_in_context() -> Iterator[SpeculationCallbackHandler]:

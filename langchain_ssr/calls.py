@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from langchain_ssr.structured_output import response_format
-from langchain_ssr.tools import check_fields, enforce_schemas
+from langchain_ssr.tools import check_fields, convert_choice, enforce_schemas
 
 TOOL_FIELDS = ("tools", "tool_choice", "parallel_tool_calls")
 REQUEST_FIELDS = (*TOOL_FIELDS, "response_format")
@@ -38,6 +38,8 @@ def split_call(
     if isinstance(form := fields.get("response_format"), type):
         fields["response_format"] = response_format(form)
     check_fields(fields)
+    if "tool_choice" in fields:
+        fields["tool_choice"] = convert_choice(fields["tool_choice"], fields["tools"])
     settings = {
         name: value
         for name, value in call.items()

@@ -33,8 +33,14 @@ from langchain_ssr.settings import (
 from langchain_ssr.tracing import settings_metadata
 from langchain_ssr.wire.requests import build_request, speculation_to_wire
 
+_SHARED = ("rate_limiter", "callbacks", "cache", "http_client", "http_async_client")
+"""Fields that a deep copy shares."""
 DISABLE_VARIABLE = "SSR_DISABLE"
 """Environment variable that turns speculation off everywhere: `SSR_DISABLE=1`."""
+
+
+class _DerivedProfile(dict[str, Any]):
+    """A profile that follows from the model, and not one that the user gave."""
 
 
 class ConfiguredModel(ConnectionSettings, CallSettings, BaseChatModel):
@@ -50,22 +56,23 @@ class ConfiguredModel(ConnectionSettings, CallSettings, BaseChatModel):
         if not isinstance(data, Mapping):
             return data
         check_names(data, cls.canonical_names(), cls.__name__)
+        if isinstance(data.get("profile"), _DerivedProfile):
+            # `configurable_fields` passes all fields on, perhaps to another model.
+            return {name: data[name] for name in data if name != "profile"}
         return data
 
-    @model_validator(mode="after")
-    def _think_as_the_model_does(self) -> Self:
-        if "enable_thinking" not in self.model_fields_set:
-            self.enable_thinking = thinking_default(self.model)
-        return self
-
     def _resolve_model_profile(self) -> ModelProfile | None:
-        return model_profile(self.model, self.engine_kwargs)
+        profile = model_profile(
+            self.model, self.engine_kwargs, is_remote=bool(self.base_url)
+        )
+        return cast("ModelProfile", _DerivedProfile(profile))
 
     def __deepcopy__(self, memo: dict[int, Any] | None = None) -> Self:
-        """Copy all but HTTP clients: they cannot be copied, and are shared."""
+        """Copy all but what cannot be copied, or works only if it is shared."""
         memo = {} if memo is None else memo
-        for client in (self.http_client, self.http_async_client):
-            memo[id(client)] = client
+        for name in _SHARED:
+            if (shared := getattr(self, name)) is not None:
+                memo[id(shared)] = shared
         return super().__deepcopy__(memo)
 
     # --- requests -----------------------------------------------------------------
@@ -76,7 +83,10 @@ class ConfiguredModel(ConnectionSettings, CallSettings, BaseChatModel):
             name: getattr(self, name)
             for name in self.model_fields_set & set(CallSettings.model_fields)
         }
-        return merge_call_settings(own, self.model_kwargs, call)
+        merged = merge_call_settings(own, self.model_kwargs, call)
+        if merged.enable_thinking == "auto" and merged.reasoning_effort is None:
+            merged.enable_thinking = thinking_default(self.model)
+        return merged
 
     @property
     def _speculates(self) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Annotated, Any, Self
 
 from langchain_core.utils import from_env, secret_from_env
@@ -51,8 +53,11 @@ class ConnectionSettings(Settings):
     max_retries: NonNegativeInt = 2
     """How often a server is asked again that cannot be reached, is too busy (429) or
     fails (5xx). Never after a stream's first chunk, and never after `timeout`."""
-    default_headers: dict[str, str] | None = Field(default=None, repr=False)
-    """Headers of every request to a server."""
+    default_headers: dict[str, str] | None = Field(
+        default=None, exclude=True, repr=False
+    )
+    """Headers of every request to a server. They may hold secrets, so they are neither
+    shown nor serialized."""
     http_client: Any = Field(default=None, exclude=True, repr=False)
     """An `httpx.Client` for requests to a server, with a proxy or certificates of
     your own. It is yours to close; `timeout` counts, not its own."""
@@ -72,6 +77,18 @@ class ConnectionSettings(Settings):
             msg = f"a server's address begins with http:// or https://; got {value!r}"
             raise ValueError(msg)
         return value.rstrip("/") if value else None
+
+    @field_validator("engine_kwargs")
+    @classmethod
+    def _checked_engine_kwargs(cls, value: dict[str, Any]) -> dict[str, Any]:
+        given = {k: str(v) if isinstance(v, Path) else v for k, v in value.items()}
+        for name, argument in given.items():
+            try:
+                json.dumps(argument)
+            except (TypeError, ValueError):
+                msg = f"{name!r} must be what JSON can say; got {argument!r}"
+                raise ValueError(msg) from None
+        return given
 
     @model_validator(mode="after")
     def _engine_is_here_or_there(self) -> Self:

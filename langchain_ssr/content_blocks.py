@@ -37,7 +37,7 @@ def translate_content(message: AIMessage) -> list[ContentBlock]:
         NotImplementedError: If the content is blocks already, which langchain-core
             reads by itself.
     """
-    return [*_texts(message), *_whole_calls(message)]
+    return [*_texts(message), *_whole_calls(message), *_invalid_calls(message)]
 
 
 def translate_content_chunk(chunk: AIMessageChunk) -> list[ContentBlock]:
@@ -54,7 +54,7 @@ def translate_content_chunk(chunk: AIMessageChunk) -> list[ContentBlock]:
         block["index"] = f"lc_{block['type']}"
     pieces: list[Any] = chunk.tool_call_chunks
     if chunk.chunk_position == "last":
-        blocks += _whole_calls(chunk)
+        blocks += [*_whole_calls(chunk), *_invalid_calls(chunk)]
         # The last chunk may end a call that was cut; only first pieces have a name.
         pieces = [piece for piece in pieces if not piece["name"]]
     blocks += [
@@ -85,6 +85,14 @@ def _whole_calls(message: AIMessage) -> list[Any]:
     return [
         {"type": "tool_call", **{key: call[key] for key in ("id", "name", "args")}}
         for call in message.tool_calls
+    ]
+
+
+def _invalid_calls(message: AIMessage) -> list[Any]:
+    return [
+        {**call, "type": "invalid_tool_call"}
+        for call in message.invalid_tool_calls
+        if call["name"]  # without one it is the last piece of a stream's call
     ]
 
 

@@ -83,22 +83,26 @@ class ServerError(ModelAPIError):
 
 
 _CONTEXT = re.compile(
-    r"(?:maximum context length is |context length \(|context size \()(\d+)"
+    r"(?:maximum context length is |context length \(|context size \(|"
+    r"cannot be greater than max_model_len=)(\d+)"
 )
 """As vLLM and OpenAI, SGLang, and llama.cpp say it."""
 _COUNTED = re.compile(
     r"(?:at least|contains|has|requested|resulted in|input \(|request \()"
     r" ?(\d+) (?:input )?tokens"
 )
+_NO_ROOM = re.compile(r"max_tokens must be at least 1, got (?:0|-\d+)")
+"""As vLLM says it of a prompt that fills the context: what is left for the answer."""
 _NO_TEMPLATE = "you must provide a chat template"
 
 
-def from_wire(error: Mapping[str, Any]) -> ModelError:
+def from_wire(error: Mapping[str, Any], max_model_len: int | None = None) -> ModelError:
     """Build the typed error for an OpenAI-style error object.
 
     Args:
         error: The object under `error`, with `message`, `code` (HTTP status) and,
             optionally, `type` and `param`.
+        max_model_len: The engine's context length in tokens, where it is known.
 
     Returns:
         An error to raise.
@@ -110,6 +114,14 @@ def from_wire(error: Mapping[str, Any]) -> ModelError:
             message,
             max_tokens=int(context[1]),
             num_tokens=int(counted[1]) if counted else None,
+        )
+    if _NO_ROOM.search(message):
+        length = "" if max_model_len is None else f" of {max_model_len} tokens"
+        return ContextLengthError(
+            f"The prompt fills the model's context{length}: no room is left for an "
+            "answer.",
+            max_tokens=max_model_len,
+            num_tokens=max_model_len,
         )
     if _NO_TEMPLATE in message:
         message += " Here: engine_kwargs={'chat_template': '/path/of/template.jinja'}."

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from langchain_core.language_models import ModelProfile
 
@@ -17,6 +17,9 @@ from langchain_ssr import models
 
 _FORCES_CALLS = frozenset({"hermes", "llama3_json", "mistral", "openai", "qwen3_coder"})
 """Tool parsers for which vLLM makes a grammar of a forced call (READ, vLLM 0.32)."""
+_MEDIA: tuple[
+    Literal["image_inputs", "image_url_inputs", "audio_inputs", "video_inputs"], ...
+] = ("image_inputs", "image_url_inputs", "audio_inputs", "video_inputs")
 _CALLS_OR_FORMAT = _FORCES_CALLS - {"mistral"}
 """Tool parsers for which its grammar can say "a call, or an answer of this format". For
 the others a response format rules out calls: an agent could not use its tools."""
@@ -30,16 +33,20 @@ def takes_media(engine_kwargs: Mapping[str, Any]) -> bool:
     return engine_kwargs.get("language_model_only") is False
 
 
-def model_profile(model: str, engine_kwargs: Mapping[str, Any]) -> ModelProfile:
+def model_profile(
+    model: str, engine_kwargs: Mapping[str, Any], *, is_remote: bool = False
+) -> ModelProfile:
     """Describe a model.
 
     Args:
         model: A short name, a hub id, or a folder.
         engine_kwargs: The user's arguments of `vllm serve`.
+        is_remote: Whether a server runs it, with arguments of its own.
 
     Returns:
         The profile. `max_input_tokens` is left out where it is not known without an
-        engine; the engine may have room for less (`engine_info()` tells).
+        engine; the engine may have room for less (`engine_info()` tells). So is what a
+        server takes besides text.
 
     Raises:
         ModelLoadError: If there is no such model.
@@ -70,6 +77,9 @@ def model_profile(model: str, engine_kwargs: Mapping[str, Any]) -> ModelProfile:
         mid_conversation_system_messages=False,
         temperature=True,
     )
+    if is_remote:
+        for name in _MEDIA:
+            profile.pop(name)
     limit = arguments.get("max_model_len")
     if not (isinstance(limit, int) and limit > 0):
         limit = _context_length(Path(spec.path))

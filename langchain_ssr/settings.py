@@ -171,8 +171,9 @@ class CallSettings(SpeculationSettings):
     n: PositiveInt = 1
     logprobs: StrictBool | None = None
     top_logprobs: Annotated[StrictInt, Field(ge=0, le=20)] | None = None
-    enable_thinking: StrictBool | None = True
-    """Let the model think first. `None`: as the chat template does by itself."""
+    enable_thinking: StrictBool | Literal["auto"] | None = "auto"
+    """Let the model think first. `"auto"`: yes, where it was trained to, unless
+    `reasoning_effort` says it. `None`: as the chat template does by itself."""
     thinking_budget: NonNegativeInt | None = None
     """Most reasoning tokens; the engine closes the reasoning when they are spent."""
     reasoning_effort: (

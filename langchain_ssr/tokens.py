@@ -14,7 +14,11 @@ from langchain_ssr import models
 from langchain_ssr.backends.base import JSON
 from langchain_ssr.engine.plain_text import PlainText
 from langchain_ssr.engine_owner import EngineOwner
-from langchain_ssr.errors import EngineNotInstalledError, ModelLoadError
+from langchain_ssr.errors import (
+    EngineNotInstalledError,
+    InvalidRequestError,
+    ModelLoadError,
+)
 from langchain_ssr.tools import ToolLike, convert_tools
 from langchain_ssr.wire.requests import tool_for_template
 
@@ -66,7 +70,9 @@ class TokenCounter(EngineOwner):
             tools: Tools that are bound beside it.
 
         Raises:
-            ModelLoadError: As `get_token_ids`, or if there is no chat template.
+            ModelLoadError: As `get_token_ids`.
+            InvalidRequestError: If the chat template does not take the messages, or
+                there is none.
             SettingsError: If the messages are none that the model takes.
 
         Example:
@@ -99,6 +105,7 @@ class TokenCounter(EngineOwner):
 
         Raises:
             ModelLoadError: As `get_num_tokens_from_messages`.
+            InvalidRequestError: The same.
             SettingsError: The same.
 
         Example:
@@ -116,10 +123,11 @@ class TokenCounter(EngineOwner):
         return self._prompt_ids(request)
 
     def _prompt_ids(self, request: JSON) -> list[int]:
+        tokenizer = self._tokenizer
         try:
-            return prompt_ids(self._tokenizer, template_arguments(request))
+            return prompt_ids(tokenizer, template_arguments(request))
         except Exception as error:
-            raise ModelLoadError(
+            raise InvalidRequestError(
                 f"The chat template of {self.model!r} does not take these messages: "
                 f"{error}"
             ) from error

@@ -101,7 +101,7 @@ def convert_choice(
     """
     if choice is None or choice is False:
         return None
-    names = [tool["function"]["name"] for tool in tools]
+    names = [tool["function"].get("name") for tool in tools]
     name = _name_in(choice)
     if name in names:
         return {"type": "function", "function": {"name": name}}

@@ -105,6 +105,11 @@ class EmbeddedBackend:
         future = asyncio.wrap_future(engine.submit(engine.complete(request)))
         try:
             return await asyncio.wait_for(future, self._timeout)
+        except asyncio.CancelledError:
+            task = asyncio.current_task()
+            if task and task.cancelling():
+                raise
+            raise engine_died() from None
         except TimeoutError:
             raise self._too_late() from None
 

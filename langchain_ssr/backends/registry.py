@@ -118,16 +118,17 @@ class EngineRegistry(Generic[EngineT]):
         return entry.future.result()
 
     def release(self, key: Hashable, holder: object) -> None:
-        """Give up an engine; the last holder closes it.
+        """Give up an engine; it is closed if nobody who used it is left.
 
         Args:
             key: Settings that make engines equal.
-            holder: Who used it. A holder that never did changes nothing.
+            holder: Who used it, by itself or through copies made for a call.
         """
         with self._lock:
             entry = self._entries.get(key)
-            if entry is None or entry.holders.pop(id(holder), None) is None:
+            if entry is None:
                 return
+            entry.holders.pop(id(holder), None)
             if entry.holders:
                 gc.collect()  # holders that are garbage already do not count
             if entry.holders:

@@ -6,7 +6,9 @@ What is the same with and without `await` is in `exchange.py`; here is when to a
 from __future__ import annotations
 
 import contextlib
-from collections.abc import AsyncGenerator, Generator
+import math
+import time
+from collections.abc import AsyncGenerator, Callable, Generator
 from typing import Any
 
 import openai
@@ -17,7 +19,7 @@ from langchain_ssr.backends.base import JSON
 from langchain_ssr.backends.clients import Connection
 from langchain_ssr.backends.exchange import Exchange
 from langchain_ssr.backends.http import Http, ids, some
-from langchain_ssr.backends.remote_errors import missing_endpoint
+from langchain_ssr.backends.remote_errors import missing_endpoint, too_late
 from langchain_ssr.backends.retries import aretrying, retrying
 from langchain_ssr.backends.server import server_at
 from langchain_ssr.errors import InvalidRequestError, ModelLoadError
@@ -48,6 +50,7 @@ class RemoteBackend:
         self._model = model
         self._http = Http(connection, timeout)
         self._connection = connection
+        self._timeout = timeout
         self._max_retries = max_retries
         self._server = server_at(connection.base_url)
 
@@ -61,8 +64,10 @@ class RemoteBackend:
                 return retrying(self._max_retries)(self._whole, exchange)
         assembly = Assembly()
         with contextlib.closing(self._chunks(exchange)) as chunks:
+            late = self._deadline()
             for chunk in chunks:
                 assembly.add(chunk)
+                late()
         return assembly.response()
 
     async def acomplete(self, request: JSON) -> JSON:
@@ -73,9 +78,21 @@ class RemoteBackend:
                 return await aretrying(self._max_retries)(self._awhole, exchange)
         assembly = Assembly()
         async with contextlib.aclosing(self._achunks(exchange)) as chunks:
+            late = self._deadline()
             async for chunk in chunks:
                 assembly.add(chunk)
+                late()
         return assembly.response()
+
+    def _deadline(self) -> Callable[[], None]:
+        """Return a check: that a whole answer, though it is streamed, is in time."""
+        end = math.inf if self._timeout is None else time.monotonic() + self._timeout
+
+        def late() -> None:
+            if time.monotonic() > end:
+                raise too_late(self._connection.base_url, self._timeout)
+
+        return late
 
     def stream(self, request: JSON) -> Generator[JSON]:
         """Yield the response's chunks."""

@@ -60,16 +60,20 @@ def _of_connection(cause: BaseException, url: str, timeout: float | None) -> Mod
     """Tell httpx's errors apart by name: openai 2 and 3 use different packages."""
     kind, reason = type(cause).__name__, str(cause) or type(cause).__name__
     if "Timeout" in kind and kind not in _CONNECTING:
-        return RequestTimeoutError(
-            f"No output of {url} within timeout={timeout} seconds; the request was "
-            "ended"
-        )
+        return too_late(url, timeout)
     if kind.startswith("Connect") or kind in _CONNECTING:
         return ServerConnectionError(
             f"No server can be reached at {url}: {reason}. Is it running there? "
             "`vllm serve MODEL` starts one."
         )
     return ServerConnectionError(f"The connection to {url} was lost: {reason}")
+
+
+def too_late(url: str, timeout: float | None) -> RequestTimeoutError:
+    """Make the error for an answer that takes too long."""
+    return RequestTimeoutError(
+        f"No output of {url} within timeout={timeout} seconds; the request was ended"
+    )
 
 
 def _of_status(error: openai.APIStatusError, connection: Connection) -> ModelError:

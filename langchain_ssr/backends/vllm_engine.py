@@ -126,7 +126,7 @@ class EmbeddedEngine:
         if task and task.cancelling():  # vLLM answers a cancelled request, too
             raise asyncio.CancelledError
         if isinstance(response, ErrorResponse):
-            raise errors.from_wire(response.error.model_dump())
+            raise self._error(response.error.model_dump())
         answer: JSON = response.model_dump(mode="json", exclude_none=True)
         return answer
 
@@ -137,7 +137,7 @@ class EmbeddedEngine:
         with self._typed_errors():
             response = await self._serving.create_chat_completion(_parse(request))
             if isinstance(response, ErrorResponse):
-                raise errors.from_wire(response.error.model_dump())
+                raise self._error(response.error.model_dump())
             async with contextlib.aclosing(response) as events:
                 async for event in events:
                     data = event.removeprefix("data: ").strip()
@@ -147,7 +147,7 @@ class EmbeddedEngine:
                     if "error" in chunk:
                         if not self.alive:
                             raise engine_died()
-                        raise errors.from_wire(chunk["error"])
+                        raise self._error(chunk["error"])
                     yield chunk
 
     @contextlib.contextmanager
@@ -166,9 +166,12 @@ class EmbeddedEngine:
         except Exception as error:
             if not self.alive:
                 raise engine_died() from error
-            raise errors.from_wire(
-                create_error_response(error).error.model_dump()
-            ) from error
+            described = create_error_response(error).error.model_dump()
+            raise self._error(described) from error
+
+    def _error(self, error: Mapping[str, Any]) -> ModelError:
+        config = self._engine.vllm_config.model_config
+        return errors.from_wire(error, config.max_model_len)
 
     def info(self) -> dict[str, Any]:
         """Describe the engine; sizes in tokens and bytes."""

@@ -46,7 +46,7 @@ class SSRAsyncScheduler(SSRMixin, AsyncScheduler):
             state = self._state_of(request)
             if state is None or state.failed or state.phase is not Phase.ANSWER:
                 return
-            if not state.propose(self._max_proposal(request, 1)):
+            if not state.propose(self._max_proposal(request, 1), self._token_cost):
                 return
         request.next_decode_eligible_step = self.current_step + 2  # not the next one
 

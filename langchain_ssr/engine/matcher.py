@@ -143,12 +143,14 @@ class Matcher:
         for guide in self._guides.values():
             self._compare(guide)
 
-    def propose(self, max_tokens: int) -> Proposal | None:
+    def propose(self, max_tokens: int, cost: float = 0.0) -> Proposal | None:
         """Propose next tokens.
 
         Args:
             max_tokens: The most that this step can verify. A proposal that the caller
                 cuts afterwards counts as partly rejected, so better ask for less.
+            cost: Measured cost of verifying a token, in what an accepted one saves;
+                above 0.2 proposals get shorter.
 
         Returns:
             At least one token; None where nothing is likely enough.
@@ -164,9 +166,8 @@ class Matcher:
             return None
 
         number, position = self._cursor
-        length = min(
-            max_tokens, self._pace.length(self._confidence, self._factor(number))
-        )
+        factor = self._factor(number)
+        length = min(max_tokens, self._pace.length(self._confidence, factor, cost))
         if length <= 0:
             return None
         followed = self._index.sequences[number]

@@ -19,6 +19,8 @@ class Proposing(SSRBase):
             self._yield_to_others()
         left = Leftover(self, self._parent_of)
         held = self._hold_drafts(left) if self._parent_of else ()
+        num_requests = sum(r.request_id not in self._parent_of for r in self.running)
+        self._token_cost = self._policies.cost.verification(num_requests)
         for request in self.running:
             request.spec_token_ids = []
             state = self._state_of(request)
@@ -43,7 +45,7 @@ class Proposing(SSRBase):
     def _propose(self, request: Request, state: RequestState, budget: int) -> list[int]:
         limit = self._max_proposal(request, budget)
         try:
-            tokens = state.propose(limit)
+            tokens = state.propose(limit, self._token_cost)
             if not tokens:
                 return []
             stops = request.sampling_params.all_stop_token_ids

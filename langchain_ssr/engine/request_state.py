@@ -111,11 +111,12 @@ class RequestState:
 
     # --- proposals ------------------------------------------------------------------
 
-    def propose(self, limit: int) -> list[int]:
+    def propose(self, limit: int, cost: float = 0.0) -> list[int]:
         """Propose the next tokens.
 
         Args:
             limit: The most that fit into this step, in tokens.
+            cost: Measured cost of verifying a token, in what an accepted one saves.
         """
         self._proposal = None
         limit = min(limit, self.settings.num_speculative_tokens)
@@ -125,7 +126,7 @@ class RequestState:
             return []
         if self.phase is Phase.REASONING and not self.settings.speculate_reasoning:
             return []
-        self._proposal = self._matcher.propose(limit)
+        self._proposal = self._matcher.propose(limit, cost)
         return self._proposal.tokens if self._proposal else []
 
     def count_proposal(self, num_proposed: int, num_accepted: int) -> None:

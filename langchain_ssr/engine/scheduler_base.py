@@ -29,6 +29,7 @@ class SSRBase(Reporting):
         _ended: Requests that ended since the last quiet moment.
         _updating: Whether vLLM is in the middle of `update_from_output`.
         _policies: What was learned of drafts' costs and gains, by model.
+        _token_cost: What verifying one more token costs in this step.
     """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -47,6 +48,7 @@ class SSRBase(Reporting):
         self._ended: list[str] = []
         self._updating = False
         self._policies = DraftPolicies()
+        self._token_cost = 0.0
         self._markers = find_markers(
             self.vllm_config,
             getattr(self.structured_output_manager, "tokenizer", None),

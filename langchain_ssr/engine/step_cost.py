@@ -64,8 +64,32 @@ class StepCost:
     @property
     def token(self) -> float:
         """Cost of one more token, in one-token steps; `DEFAULT` until it is known."""
-        if self._num < MIN_STEPS or self._var < 1:
-            return DEFAULT
+        return self._measured if self._is_known else DEFAULT
+
+    def verification(self, num_requests: int) -> float:
+        """Return what verifying one more token costs, against what a hit saves.
+
+        A token that is accepted saves its request one token of a later step, and that
+        request's part of what a step costs in any case. With few requests that part is
+        most of it, with many it is little.
+
+        Args:
+            num_requests: Requests that share a step.
+
+        Returns:
+            From 0 to 1; 0 until it is known.
+        """
+        if not self._is_known:
+            return 0.0
+        shared = self._measured * num_requests
+        return shared / (1 - self._measured + shared)
+
+    @property
+    def _is_known(self) -> bool:
+        return self._num >= MIN_STEPS and self._var >= 1
+
+    @property
+    def _measured(self) -> float:
         return min(MOST, max(LEAST, self._slope / self._expected(1)))
 
     @property

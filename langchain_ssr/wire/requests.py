@@ -35,6 +35,8 @@ __all__ = [
     "text_of",
 ]
 
+_MERGED = ("vllm_xargs", "chat_template_kwargs")
+"""Fields to which `extra_body` adds; it replaces all others."""
 _SAME_NAME = (
     "temperature",
     "top_p",
@@ -205,8 +207,11 @@ def build_request(
     request["thinking_token_budget"] = settings.thinking_budget
     request["n"] = settings.n if settings.n > 1 else None
     template = dict(settings.chat_template_kwargs)
-    if settings.enable_thinking is not None:
-        template.setdefault("enable_thinking", settings.enable_thinking)
+    thinks = settings.enable_thinking
+    if thinks == "auto":  # vLLM lets this switch win over an effort of "none"
+        thinks = True if settings.reasoning_effort is None else None
+    if thinks is not None:
+        template.setdefault("enable_thinking", thinks)
     tools = fields.get("tools") or []
     if any(_is_marked(tool) for tool in tools):
         template.setdefault("tools", [tool_for_template(tool) for tool in tools])
@@ -214,7 +219,10 @@ def build_request(
     if stream:
         request |= {"stream": True, "stream_options": {"include_usage": True}}
     request |= fields
-    request |= settings.extra_body
+    for name, value in settings.extra_body.items():
+        ours = request.get(name) if name in _MERGED else None
+        merges = isinstance(ours, Mapping) and isinstance(value, Mapping)
+        request[name] = {**(ours or {}), **value} if merges else value
     return {name: value for name, value in request.items() if value is not None}
 
 

@@ -64,7 +64,10 @@ def _config(*, speculates: bool) -> VllmConfig:
 def make_scheduler(
     cls: type[Scheduler] = SSRScheduler, *, num_blocks: int = 400, **limits: Any
 ) -> Scheduler:
-    """Make a scheduler; `limits` are fields of vLLM's scheduler and cache configs."""
+    """Make a scheduler; `limits` are fields of vLLM's scheduler and cache configs.
+
+    It does not measure what steps cost: what it does must not depend on the machine.
+    """
     config = copy.deepcopy(_config(speculates=issubclass(cls, SSRMixin)))
     config.scheduler_config.async_scheduling = issubclass(cls, AsyncScheduler)
     config.cache_config.num_gpu_blocks = num_blocks
@@ -76,7 +79,7 @@ def make_scheduler(
     )
     grammars = StructuredOutputManager(config)
     grammars._use_async_grammar_compilation = False  # the same in every run
-    return cls(
+    scheduler = cls(
         vllm_config=config,
         kv_cache_config=KVCacheConfig(
             num_blocks=num_blocks,
@@ -87,6 +90,9 @@ def make_scheduler(
         block_size=BLOCK,
         log_stats=True,
     )
+    if isinstance(scheduler, SSRMixin):
+        scheduler._policies.cost.record = lambda *_: None
+    return scheduler
 
 
 class FakeEngine:

@@ -29,10 +29,7 @@ RIGHT = Script(reasoning=160, answer=100, drift=10**6)
 
 
 def start(model: Script) -> FakeEngine:
-    """Make an engine in which a token always costs the same."""
-    engine = FakeEngine(make_scheduler(SSRScheduler), model)
-    engine.scheduler._policies.cost.record = lambda *_: None
-    return engine
+    return FakeEngine(make_scheduler(SSRScheduler), model)
 
 
 def reasons(engine: FakeEngine, num: int, **settings) -> list[str | None]:
@@ -127,6 +124,7 @@ def test_a_client_that_leaves_while_the_model_thinks_teaches_nothing():
 
 
 def test_steps_are_measured():
-    engine = FakeEngine(make_scheduler(SSRScheduler), RIGHT)
+    engine = start(RIGHT)
+    del engine.scheduler._policies.cost.record
     reasons(engine, 1)
     assert engine.scheduler._policies.cost._num > MIN_STEPS

@@ -292,3 +292,20 @@ class TestEndOfADraft:
         assert engine.child is None
         assert "b" in {r.request_id for r in engine.scheduler.running}
         assert end(engine) == ["dropped"]
+
+
+@pytest.mark.parametrize("cls", SCHEDULERS)
+def test_the_cost_of_a_token_sets_how_many_are_verified(cls):
+    """Dear ones are few, and none where a hit saves no more than a miss costs."""
+    verified, of = [], []
+    for cost in (0.0, 0.6, 1.0):
+        engine = start(cls, Script(drift=10**6), ssr=OFTEN)
+        engine.scheduler._policies.cost.verification = lambda num, cost=cost: (
+            of.append(num) or cost
+        )
+        end(engine)
+        counts = engine.reports["a"]["sources"].values()
+        verified.append(sum(count["num_draft_tokens"] for count in counts))
+    assert verified[0] > 2 * verified[1] > 0
+    assert verified[2] == 0
+    assert set(of) == {0, 1}  # its draft is no request

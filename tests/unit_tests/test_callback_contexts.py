@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
+import copy
+import pickle
 import threading
 
 import pytest
@@ -153,3 +155,38 @@ async def test_tasks_have_contexts_of_their_own(llm):
     with get_speculation_callback() as outer:
         assert await asyncio.gather(*[work(n) for n in range(4)]) == [1, 2, 3, 4]
     assert outer.total == totals(*range(10))
+
+
+# --- leaving -------------------------------------------------------------------------
+
+
+def test_a_generator_that_is_left_early_closes_its_context(llm):
+    """It is closed in another context than it ran in, and nobody hears an error."""
+    found = []
+
+    async def answers():
+        with get_speculation_callback() as callback:
+            while True:
+                yield await llm.ainvoke("hi")
+                found.append(callback.total)
+
+    async def leave():
+        loop = asyncio.get_running_loop()
+        loop.set_exception_handler(lambda _, details: found.append(details))
+        async for _ in answers():
+            break
+        await loop.shutdown_asyncgens()
+
+    asyncio.run(leave())
+    assert found == []
+
+
+def test_a_handler_can_be_copied_and_counts_on(llm):
+    handler = SpeculationCallbackHandler()
+    llm.invoke("hi", config={"callbacks": [handler]})
+    others = (pickle.loads(pickle.dumps(handler)), copy.deepcopy(handler))  # noqa: S301
+    for number, other in enumerate(others, 1):
+        assert other.total == totals(0)
+        llm.invoke("hi", config={"callbacks": [other]})
+        assert other.total == totals(0, number)
+    assert handler.total == totals(0)

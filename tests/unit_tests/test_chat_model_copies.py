@@ -8,9 +8,10 @@ import pickle
 
 import pytest
 from langchain_core.load import dumps, loads
+from langchain_core.rate_limiters import InMemoryRateLimiter
 from langchain_core.runnables import ConfigurableField
 
-from langchain_ssr import ChatSSR
+from langchain_ssr import ChatSSR, SpeculationCallbackHandler
 
 SETTINGS = {
     "model": "smollm2",
@@ -92,6 +93,39 @@ def test_deep_copy_shares_no_dictionary():
     assert llm.model_kwargs == {"top_p": 0.5}
 
 
+def test_deep_copy_shares_what_works_only_if_it_is_shared(backend):
+    limiter, handler = InMemoryRateLimiter(), SpeculationCallbackHandler()
+    llm = ChatSSR(**SETTINGS, rate_limiter=limiter, callbacks=[handler])
+    copied = copy.deepcopy(llm)
+    assert copied.rate_limiter is limiter
+    assert copied.callbacks[0] is handler
+    assert copied.model_kwargs is not llm.model_kwargs
+
+
+@pytest.mark.parametrize(
+    ("first", "second"), [("smollm2", "demo"), ("Qwen3-4B", "google/gemma-4-12b-it")]
+)
+def test_configured_model_is_as_one_made_by_itself(backend, first, second):
+    field = ConfigurableField(id="model")
+    llm = ChatSSR(model=first).configurable_fields(model=field)
+    made, _ = llm.prepare({"configurable": {"model": second}})
+    own = ChatSSR(model=second)
+    assert made.profile == own.profile != ChatSSR(model=first).profile
+    one, other = requests_of(backend, made, own)
+    assert one == other
+
+
+def test_configured_model_keeps_what_the_user_gave(backend):
+    llm = ChatSSR(model="smollm2", enable_thinking=True, profile={"tool_calling": True})
+    field = ConfigurableField(id="model")
+    made, _ = llm.configurable_fields(model=field).prepare(
+        {"configurable": {"model": "demo"}}
+    )
+    assert made.profile == {"tool_calling": True}
+    [wire] = requests_of(backend, made)
+    assert wire["chat_template_kwargs"] == {"enable_thinking": True}
+
+
 def test_copy_can_be_updated(backend):
     llm = ChatSSR(**SETTINGS).model_copy(update={"temperature": 0.9})
     [wire] = requests_of(backend, llm)
@@ -116,6 +150,13 @@ def test_key_is_hidden(show):
     assert "sk-secret" not in show(ChatSSR(**SETTINGS))
 
 
+@pytest.mark.parametrize("show", [repr, str, dumps])
+def test_headers_are_hidden(show):
+    headers = {"X-Key": "sk-secret"}
+    llm = ChatSSR(model="m", base_url="http://localhost:1/v1", default_headers=headers)
+    assert "sk-secret" not in show(llm)
+
+
 def test_key_is_there_for_those_who_ask():
     assert ChatSSR(**SETTINGS).api_key.get_secret_value() == "sk-secret"
 
@@ -125,6 +166,7 @@ def test_model_and_settings_identify_it():
     assert llm._identifying_params == {
         "model": "Qwen3-4B",
         "base_url": None,
+        "enable_thinking": True,
         "temperature": 0.5,
         "top_p": 0.5,
     }

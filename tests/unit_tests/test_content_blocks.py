@@ -211,6 +211,8 @@ def test_call_that_was_cut_is_no_tool_call_block(backend, version, arguments):
         assert kinds[0] == "reasoning"
         assert "tool_call" not in kinds
     assert kinds == ["reasoning", "invalid_tool_call"]
+    [_, block] = llm.invoke("x").content_blocks
+    assert (block["type"], block["name"]) == ("invalid_tool_call", "delete")
 
 
 # --- going back ----------------------------------------------------------------------

@@ -85,6 +85,22 @@ def test_context_length_survives_a_pickle():
     assert (str(error), error.max_tokens, error.num_tokens) == (CONTEXT, 2048, 2049)
 
 
+@pytest.mark.parametrize("length", [None, 512])
+def test_prompt_that_fills_the_context(length):
+    message = "max_tokens must be at least 1, got 0."
+    error = from_wire({"message": message, "code": 400}, length)
+    assert type(error) is errors.ContextLengthError
+    assert (error.max_tokens, error.num_tokens) == (length, length)
+    assert ("of 512 tokens" in str(error)) is bool(length)
+
+
+def test_output_that_is_longer_than_the_context():
+    message = "max_completion_tokens=900 cannot be greater than max_model_len=512."
+    error = from_wire({"message": message, "code": 400})
+    assert type(error) is errors.ContextLengthError
+    assert (error.max_tokens, error.num_tokens) == (512, None)
+
+
 # --- classes -----------------------------------------------------------------------
 
 

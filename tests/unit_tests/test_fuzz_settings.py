@@ -143,6 +143,9 @@ def test_any_extra_body(backend, body):
         return
     assert {"n", "stream"}.isdisjoint(body)
     given = {name: value for name, value in body.items() if value is not None}
+    for name in ("vllm_xargs", "chat_template_kwargs"):  # to these it adds
+        if isinstance(value := given.pop(name, None), dict):
+            assert repr({key: request[name][key] for key in value}) == repr(value)
     assert repr({name: request[name] for name in given}) == repr(given)
     assert list(llm.stream("hi", extra_body=body))
 

@@ -98,3 +98,9 @@ def test_profile_of_the_user_counts(backend):
 def test_names_are_those_of_langchain():
     ChatSSR(model="Qwen3-4B")
     assert set(ChatSSR(model="Qwen3-4B").profile) <= set(ModelProfile.__annotations__)
+
+
+def test_what_a_server_takes_besides_text_is_not_known():
+    llm = ChatSSR(model="Qwen3-4B", base_url="http://localhost:1/v1")
+    assert not [name for name in llm.profile if "image" in name or "audio" in name]
+    assert llm.profile["text_inputs"] is True

@@ -169,6 +169,13 @@ def test_stranger_releases_nothing(registry):
     assert registry.peek("key") is engine
 
 
+def test_engine_that_only_copies_used_is_closed(registry):
+    """`configurable_fields` asks through a copy that is gone after the call."""
+    engine = registry.acquire("key", Factory(), Holder()).result(WAIT)
+    registry.release("key", Holder())
+    assert engine.closed.is_set()
+
+
 def test_holder_that_is_gone_is_not_counted(registry):
     start, gone, here = Factory(), Holder(), Holder()
     engine = registry.acquire("key", start, gone).result(WAIT)

@@ -105,6 +105,19 @@ def begin_and_stall(handler: Handler, sent: dict) -> None:
     handler.wait_until_left()
 
 
+def drip(handler: Handler, sent: dict) -> None:
+    """Send an answer piece by piece, each in good time."""
+    if not sent.get("stream"):  # the question whether it has SSR
+        handler.whole(response())
+        return
+    handler.begin_stream()
+    for _ in range(60):
+        handler.part(sse(delta(content="x"), done=False)[0])
+        if handler.server.stop.wait(0.05):
+            break
+    handler.wait_until_left()
+
+
 def break_off(handler: Handler, sent: dict) -> None:
     handler.begin_stream()
     for event in sse(*CHUNKS[:3], done=False):
@@ -254,3 +267,13 @@ def test_no_more_clients_are_kept_than_fit(http, monkeypatch):
     for connection in made:
         clients.client(connection)
     assert [key[0] for key in clients._SYNC._kept] == made[1:]
+
+
+@pytest.mark.parametrize("way", ["invoke", "ainvoke"])
+def test_timeout_is_for_the_whole_answer_also_where_it_is_streamed(http, way):
+    """An answer is streamed where the client looks for the stop string itself."""
+    http.script = drip
+    began = time.monotonic()
+    with pytest.raises(RequestTimeoutError, match=r"timeout=0\.5"):
+        ask(http.llm(timeout=0.5, stop=["zzz"]), way)
+    assert time.monotonic() - began < PATIENCE / 2

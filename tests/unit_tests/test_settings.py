@@ -126,8 +126,8 @@ def test_none_is_a_value_of_enable_thinking():
     assert "enable_thinking" in settings.model_fields_set
 
 
-def test_thinking_is_on_by_default():
-    assert CallSettings().enable_thinking is True
+def test_thinking_is_what_suits_the_model_by_default():
+    assert CallSettings().enable_thinking == "auto"
 
 
 # --- bounds ------------------------------------------------------------------------

@@ -10,7 +10,12 @@ from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, Tool
 from langchain_core.messages.tool import invalid_tool_call, tool_call
 
 from langchain_ssr import ChatSSR
-from langchain_ssr.errors import EngineNotInstalledError, ModelLoadError, SettingsError
+from langchain_ssr.errors import (
+    EngineNotInstalledError,
+    InvalidRequestError,
+    ModelLoadError,
+    SettingsError,
+)
 from langchain_ssr.tokens import template_arguments
 
 TEMPLATE = """
@@ -163,7 +168,7 @@ def test_messages_that_the_model_does_not_take_are_refused(llm):
 def test_template_that_raises_says_why(folder):
     template = "{{ raise_exception('no system message') }}"
     llm = ChatSSR(model=str(folder), engine_kwargs={"chat_template": template})
-    with pytest.raises(ModelLoadError, match="no system message"):
+    with pytest.raises(InvalidRequestError, match="no system message"):
         count(llm, HumanMessage("one"))
 
 

@@ -42,7 +42,6 @@ def test_defaults_send_nothing_of_their_own():
         ("stop", ["END"]),
         ("seed", 0),
         ("logprobs", False),
-        ("reasoning_effort", "low"),
     ],
 )
 def test_setting_is_a_field_of_the_same_name(name, value):
@@ -76,6 +75,11 @@ def test_top_logprobs_turns_logprobs_on(count):
     [
         ({"enable_thinking": False}, {"enable_thinking": False}),
         ({"enable_thinking": None}, None),
+        ({"reasoning_effort": "none"}, None),
+        (
+            {"reasoning_effort": "low", "enable_thinking": True},
+            {"enable_thinking": True},
+        ),
         (
             {"chat_template_kwargs": {"x": 1}},
             {"x": 1, "enable_thinking": True},
@@ -99,6 +103,14 @@ def test_stream_asks_for_usage():
 def test_fields_are_added_and_none_is_left_out():
     wire = request(fields={"tools": [{"x": 1}], "tool_choice": None})
     assert wire == {**BARE, "tools": [{"x": 1}]}
+
+
+def test_extra_body_adds_to_what_is_ours():
+    extra = {"chat_template_kwargs": {"y": 1}, "vllm_xargs": {"x": 2, "a": 1}}
+    fields = {"vllm_xargs": {"ssr": "{}", "a": 0}}
+    wire = request(enable_thinking=False, fields=fields, extra_body=extra)
+    assert wire["chat_template_kwargs"] == {"enable_thinking": False, "y": 1}
+    assert wire["vllm_xargs"] == {"ssr": "{}", "a": 1, "x": 2}
 
 
 def test_extra_body_wins_over_everything():

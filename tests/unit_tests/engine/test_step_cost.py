@@ -91,3 +91,17 @@ def test_steps_that_overlap_are_not_measured():
 )
 def test_it_is_always_a_share(given):
     assert LEAST <= measured(given).token <= MOST
+
+
+@pytest.mark.parametrize(
+    ("num_requests", "cost"), [(1, 0.05), (4, 0.2 / 1.15), (19, 0.5), (10**6, 1.0)]
+)
+def test_what_a_hit_saves_falls_with_the_requests_of_a_step(num_requests, cost):
+    """At 5 % a token, a step's fixed part is that of 19 tokens: a tie at 19."""
+    found = measured(steps(0.05)).verification(num_requests)
+    assert found == pytest.approx(cost, rel=1e-4)
+
+
+def test_unmeasured_tokens_cost_nothing_to_verify():
+    assert StepCost().verification(64) == 0
+    assert measured([(1, 0.03)] * 500).verification(64) == 0  # all steps are alike

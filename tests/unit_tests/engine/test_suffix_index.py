@@ -1,5 +1,6 @@
 """The matcher's parts: the index of suffixes and the pace of acceptance."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -101,3 +102,10 @@ class TestPace:
         for _ in range(50):
             pace.record(proposed=20, emitted=21)
         assert pace.length(10, factor=2.0) >= 19
+
+    @pytest.mark.parametrize(
+        ("cost", "length"),
+        [(0.0, 80), (0.2, 80), (0.21, 75), (0.5, 20), (0.8, 5), (1.0, 0)],
+    )
+    def test_costly_tokens_are_proposed_sparingly(self, cost, length):
+        assert Pace().length(20, factor=4.0, cost=cost) == length
