@@ -26,6 +26,7 @@ integration: model
 
 # everything of the served part: servers, clients, documents; JSON=OUT writes a report
 verify-served: model
+	@$(BIN)/python -m pip install --quiet vllm-router
 	@$(BIN)/python scripts/verify_served.py $(if $(JSON),--json $(JSON))
 
 # what passed, was skipped and was expected to fail, with reasons

@@ -149,7 +149,7 @@ class SpeculationStats(_Stats):
             usage: The response's `usage`.
             metrics: vLLM's per-request `metrics`, times in milliseconds.
         """
-        if report["reason"] in _WITHOUT_COUNTS:
+        if report["reason"] in _WITHOUT_COUNTS or "sources" not in report:
             return cls.off(report["reason"], usage, metrics)
         plain = cls.off(None, usage, {**metrics, "speculative_decoding": None})
         steps = report["num_reasoning_steps"] + report["num_answer_steps"]

@@ -18,6 +18,8 @@ _INTO_DOCS = re.compile(rf"\]\((?:docs/(?P<page>[^)\s]+)|{_EXAMPLE})\)")
 _OUT_OF_DOCS = re.compile(
     rf"\]\(\.\./(?:(?P<page>README|CHANGELOG)\.md(?P<part>#[^)\s]+)?|{_EXAMPLE})\)"
 )
+_CARD = "](langchain_ssr/demo/model/README.md)"
+_FRONT_MATTER = re.compile(r"\A---\n.*?\n---\n+", re.DOTALL)
 EXAMPLES = "](examples.md)"
 NOT_MEASURED = "*Not measured on a GPU: the project's own figures are from CPUs.*"
 
@@ -33,11 +35,12 @@ def on_page_markdown(markdown: str, *, page: Any, **_: Any) -> str:
 
 
 def from_root(text: str) -> str:
-    """Turn links of a file at the repository's root into links of a page of docs/."""
+    """Make a page of a file of the repository: its links, and no front matter."""
 
     def target(link: re.Match[str]) -> str:
         return f"]({link['page']})" if link["page"] else _to_examples(link)
 
+    text = _FRONT_MATTER.sub("", text).replace(_CARD, "](model-card.md)")
     return _INTO_DOCS.sub(target, text)
 
 

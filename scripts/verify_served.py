@@ -3,9 +3,10 @@
     python scripts/verify_served.py [--json FILE] [--only PART ...]
 
 The parts follow one another, for two engines at a time slow each other down: the server
-and its documents, predicted outputs on an engine in this process, and, with
-`--backend remote`, LangChain's standard tests and every test of a kind of input (which
-parity and equality are among). Starting servers takes most of the time.
+and its documents, two servers behind a router, transcripts with faults, predicted
+outputs on an engine in this process, and, with `--backend remote`, LangChain's standard
+tests, parity, and every test of a kind of input (which equality is among). Starting
+servers takes most of the time.
 """
 
 from __future__ import annotations
@@ -35,9 +36,15 @@ PARTS: Mapping[str, tuple[str, ...]] = {
         f"{TESTS}/test_server_docs.py",
         f"{TESTS}/test_two_clients.py",
     ),
+    "router": (f"{TESTS}/test_scaling.py",),
+    "faults on the way": tuple(
+        f"tests/unit_tests/test_remote{name}.py"
+        for name in ("", "_broken_streams", "_faults", "_garbage", "_http", "_stops")
+    ),
     "prediction, embedded": (f"{TESTS}/test_prediction.py",),
     "prediction, remote": (*REMOTE, f"{TESTS}/test_prediction.py"),
     "standard tests, remote": (*REMOTE, f"{TESTS}/test_standard.py"),
+    "parity, remote": (*REMOTE, f"{TESTS}/test_parity.py"),
     "kinds of input, remote": (*REMOTE, "-m", "kind", "tests"),
 }
 """Arguments of pytest by part."""

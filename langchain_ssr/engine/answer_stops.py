@@ -81,8 +81,8 @@ class AnswerStopsClient:
                             markers,
                         )
                     reader.read(output)
-                stopped = [reader.stopped for reader in readers.values()]
-                done = len(stopped) == (params.n or 1) and all(stopped)
+                ended = [reader.ended for reader in readers.values()]
+                done = len(ended) == (params.n or 1) and all(ended)
                 result.finished = result.finished or done
                 if params.output_kind is RequestOutputKind.DELTA:
                     yield result
@@ -118,12 +118,18 @@ class _Reader:
         self._num_tokens = 0
         if self._lifecycle.phase is not Phase.REASONING:
             self._detokenizer.min_tokens = self._min_tokens
-        self.stopped = False
+        self.ended = False
+        self._stop: int | str | None = None
 
     def read(self, output: CompletionOutput) -> None:
-        """Cut a delta in place; empty it once the sequence has stopped."""
-        if self.stopped:
+        """Cut a delta in place; empty it once the sequence has stopped.
+
+        The engine goes on with a sequence that has stopped beside others, and may end
+        it in its own way: vLLM would take that for the reason.
+        """
+        if self.ended:
             output.text, output.token_ids = "", []
+            output.finish_reason, output.stop_reason = "stop", self._stop
             if output.logprobs is not None:
                 output.logprobs = output.logprobs[:0]
             return
@@ -147,6 +153,6 @@ class _Reader:
             if output.logprobs is not None:
                 output.logprobs = output.logprobs[:kept]
             output.finish_reason, output.stop_reason = "stop", stop
-            self.stopped = True
-        finished = output.finish_reason is not None
-        output.text = self._detokenizer.get_next_output_text(finished, delta=True)
+            self._stop = stop
+        self.ended = output.finish_reason is not None
+        output.text = self._detokenizer.get_next_output_text(self.ended, delta=True)

@@ -47,7 +47,7 @@ class Counting(Reporting):
         for each in outputs.values():
             for output in each.outputs:
                 self._guard(output.request_id, self._take, output)
-                self._guard(output.request_id, self._report, output)
+                self._tell(output)
                 if output.finish_reason is not None:
                     self._states.pop(output.request_id, None)
         return outputs

@@ -23,8 +23,6 @@ class Drafting(SSRBase):
 
     def _fork(self, parent: Request, state: RequestState, budget: int) -> None:
         """Start a draft, if the engine has room for a luxury and it may pay."""
-        if state.child_id:
-            self._end_child(state.child_id, DraftEnd.CUT)
         assert self._markers is not None  # noqa: S101 - or nothing could be reasoning
         prompt = fork.child_prompt(parent, self._markers)
         max_tokens = fork.max_child_tokens(
@@ -32,7 +30,10 @@ class Drafting(SSRBase):
         )
         if max_tokens < 1:
             return
-        if not admission.has_room(self, len(prompt), max_tokens, self._parent_of):
+        replaces = bool(state.child_id)
+        if not admission.has_room(
+            self, len(prompt), max_tokens, self._parent_of, replaces=replaces
+        ):
             state.reason = "busy"
             return
         if not self._is_planned(state, budget):
@@ -40,6 +41,8 @@ class Drafting(SSRBase):
             return
         if state.plan and state.plan.max_draft_tokens:
             max_tokens = min(max_tokens, state.plan.max_draft_tokens)
+        if state.child_id:
+            self._end_child(state.child_id, DraftEnd.CUT)
         index = len(state.lifecycle.drafts)
         child_id = f"{parent.request_id}-draft-{index}"
         child = fork.make_child(

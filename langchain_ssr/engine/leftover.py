@@ -52,11 +52,16 @@ class Leftover:
         self.blocks = free - reserved
 
     def take_draft(self, child: Request) -> bool:
-        """Take the tokens of a draft's next step, if they are left."""
-        needed = _num_to_compute(child)
-        if needed > self.tokens:
+        """Take the tokens of a draft's next step, if there are any left.
+
+        Of a prompt that is longer than what is left a draft computes a part; half of
+        what is left stays for proposals.
+        """
+        if self.tokens <= 0:
             return False
-        self.tokens -= needed
+        needed = _num_to_compute(child)
+        part = needed if needed <= self.tokens else max(1, self.tokens // 2)
+        self.tokens -= part
         return True
 
     def longest_proposal(self, request: Request) -> int:

@@ -70,6 +70,8 @@ class Metrics:
         """
         if report["reason"] == "n":  # the report of one choice among several
             return
+        if "drafts" not in report:  # none could be made
+            return
         for draft in report["drafts"]:
             self._add("ssr:num_drafts_started", 1)
             ended = draft["finish_reason"]

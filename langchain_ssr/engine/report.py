@@ -36,7 +36,8 @@ def make_report(state: RequestState, *, details: bool = True) -> dict[str, Any]:
         "drafts": [_describe(draft, state) for draft in drafts],
         "overhead": {
             "num_draft_tokens": state.num_draft_tokens,
-            "num_rejected_tokens": state.num_rejected_tokens,
+            "num_rejected_tokens": state.num_rejected_tokens
+            + sum(draft.num_rejected_tokens for draft in drafts),
             "num_prefill_tokens": state.num_prefill_tokens,
         },
         "timing": record.timing(thinks=state.phase is Phase.REASONING),
@@ -47,6 +48,11 @@ def make_report(state: RequestState, *, details: bool = True) -> dict[str, Any]:
         report["spans"] = [list(span) for span in record.spans]
         report["timeline"] = list(record.timeline)
     return report
+
+
+def failed_report() -> dict[str, Any]:
+    """Return the report of a request of which none can be made."""
+    return {"schema_version": SCHEMA, "mode": "off", "reason": "error"}
 
 
 def _describe(draft: Draft, state: RequestState) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from langchain_ssr.engine.lifecycle import Phase
-from langchain_ssr.engine.report import make_report
+from langchain_ssr.engine.report import failed_report, make_report
 from langchain_ssr.engine.reports import COUNTED, KEY
 from langchain_ssr.engine.request_state import RequestState
 
@@ -70,6 +70,17 @@ class Reporting(_Base):
         del error
         if state := self._states.get(request_id):
             state.failed = True
+
+    def _tell(self, output: EngineCoreOutput) -> None:
+        """Report; where that fails, say at the end that it did."""
+        self._guard(output.request_id, self._report, output)
+        state = self._states.get(output.request_id)
+        if state is None or not state.failed or output.finish_reason is None:
+            return
+        params = output.kv_transfer_params or {}
+        if state.counted and KEY not in params:
+            told = failed_report() if state.asked else {COUNTED: failed_report()}
+            output.kv_transfer_params = {**params, KEY: told}
 
     def _report(self, output: EngineCoreOutput) -> None:
         """Put the report so far beside the tokens of the answer.

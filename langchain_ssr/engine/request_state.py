@@ -251,14 +251,19 @@ class RequestState:
             self.record.draft_ended(draft.index, str(reason))
 
     def draft_window(self) -> dict[str, Any] | None:
-        """Return the newest tokens of the running draft for who watches drafts.
+        """Return tokens of a draft that were not returned yet, for who watches drafts.
 
-        It overlaps with what was returned before, for reports may be lost on the way.
+        It may have ended in this step. What is returned overlaps with what was
+        returned before, for reports may be lost on the way.
         """
-        draft = self.lifecycle.running
-        if draft is None or not self.settings.stream_drafts:
+        if not self.settings.stream_drafts:
             return None
-        if len(draft.tokens) == self._shown.get(draft.index, 0):
+        news = (
+            draft
+            for draft in self.lifecycle.drafts
+            if len(draft.tokens) > self._shown.get(draft.index, 0)
+        )
+        if (draft := next(news, None)) is None:
             return None
         offset = max(0, self._shown.get(draft.index, 0) - WINDOW)
         self._shown[draft.index] = len(draft.tokens)

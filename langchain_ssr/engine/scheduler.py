@@ -78,7 +78,7 @@ class SSRMixin(Drafting, Proposing):
             own += each.outputs
         for output in own:
             self._guard(output.request_id, self._take_answer, output, accepted)
-            self._guard(output.request_id, self._report, output)
+            self._tell(output)
         self._guard(None, self._settle)
         return outputs
 

@@ -148,8 +148,6 @@ FORBIDDEN = [
     {"end": {"at least"}, "format": {"schema", "regex", "call"}},
     {"end": {"context"}, "format": {"call"}},  # does not fit
 ]
-LUCK = [{"sampling": {"two"}, "stop": {"letters", "kept"}}]
-"""For which of two equal answers vLLM names the stop string differs from run to run."""
 
 
 @functools.cache
@@ -162,7 +160,7 @@ def cases_for(shape: str) -> tuple[Case, ...]:
     common = _common(shape)
     parts = {**common, **SPECULATION}
     axes = {axis: list(values) for axis, values in parts.items()}
-    rows = all_pairs(axes, LUCK if shape in TRAINED else [*FORBIDDEN, *LUCK])
+    rows = all_pairs(axes, [] if shape in TRAINED else FORBIDDEN)
     again = [
         {axis: (row if axis in common else other)[axis] for axis in axes}
         for row, other in zip(rows, [*rows[_SHIFT:], *rows[:_SHIFT]], strict=True)

@@ -133,7 +133,10 @@ def check_statistics(answer: Answer) -> None:
         assert vllm["num_draft_tokens"] == proposed, stats
         assert vllm["num_accepted_draft_tokens"] == accepted, stats
         assert sum(vllm["acceptance_histogram"]) == vllm["num_spec_steps"], stats
-    assert stats["overhead"]["num_rejected_tokens"] == proposed - accepted, stats
+    # Drafts that follow earlier ones are proposed tokens in vain, too.
+    in_drafts = stats["overhead"]["num_rejected_tokens"] - (proposed - accepted)
+    assert in_drafts >= 0, stats
+    assert in_drafts == 0 or len(stats["drafts"]) > 1, stats
     if "spans" in stats:
         assert sum(count for _, count in stats["spans"]) == length, stats
     json.dumps(stats, allow_nan=False)

@@ -72,6 +72,20 @@ def test_a_run_writes_figures_and_prints_tables(bench, engines, tmp_path):
     assert "other settings (model)" in str(other.exception)
 
 
+def test_answers_of_other_weights_are_not_taken_over(bench, tmp_path):
+    folder = tmp_path / "model"
+    folder.mkdir()
+    (folder / "config.json").write_text('{"model_type": "qwen3"}')
+    weights = folder / "model.safetensors"
+    weights.write_bytes(b"\2\0\0\0\0\0\0\0{}")
+    assert bench("--model", str(folder)).exit_code == 0
+    assert bench("--model", str(folder)).exit_code == 0
+    weights.write_bytes(b"\3\0\0\0\0\0\0\0{ }")
+    other = bench("--model", str(folder))
+    assert isinstance(other.exception, SettingsError)
+    assert "other settings (weights)" in str(other.exception)
+
+
 def test_a_floor_fails_the_run(bench):
     assert bench("--floor", "2", "--same").exit_code == 0
     result = bench("--floor", "2.5")

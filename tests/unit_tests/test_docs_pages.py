@@ -35,6 +35,17 @@ def parser_or_none(name: str | None) -> str:
 THINKING = {True: "on", False: "off", None: "as the template does"}
 
 
+INCLUDED = {"readme.md", "changelog.md", "model-card.md"}
+
+
+def anchors(text: str) -> set[str]:
+    """The anchors of a page's headings, as MkDocs makes them."""
+    headings = re.findall(r"^#+ (.+)$", text, flags=re.MULTILINE)
+    given = set(re.findall(r"\{#([\w-]+)\}", text))
+    plain = [re.sub(r"[^\w\s-]", "", h).strip().lower() for h in headings]
+    return given | {re.sub(r"[-\s]+", "-", each) for each in plain}
+
+
 class TestModels:
     short_names, others = map(rows, page("models.md").split("## Others"))
     table = short_names | others
@@ -140,9 +151,33 @@ class TestHooks:
             front = re.match(r"---\n(.*?)\n---\n", page(name), re.DOTALL)
             meta = yaml.safe_load(front[1]) if front else {}
             text = hooks.on_page_markdown(page(name), page=self.Page(**meta))
-            assert ("include" in meta) == (name in {"readme.md", "changelog.md"})
+            assert ("include" in meta) == (name in INCLUDED)
             assert text.endswith(f"\n\n---\n\n{hooks.NOT_MEASURED}\n"), name
             assert text.count(hooks.NOT_MEASURED) == 1, name
+
+    def test_every_link_within_the_site_leads_to_a_page_and_a_heading(self):
+        """As MkDocs checks it, which the project's own tests do not start."""
+        config = yaml.safe_load((ROOT / "mkdocs.yml").read_text())
+        pages = {}
+        for name in navigation(config["nav"]):
+            front = re.match(r"---\n(.*?)\n---\n", page(name), re.DOTALL)
+            meta = yaml.safe_load(front[1]) if front else {}
+            pages[name] = hooks.on_page_markdown(page(name), page=self.Page(**meta))
+        found = 0
+        for name, text in pages.items():
+            prose = re.sub(r"^```.*?^```", "", text, flags=re.DOTALL | re.MULTILINE)
+            for target, anchor in re.findall(
+                r"\]\((?!https?:|mailto:)([^)#\s]*)(?:#([^)\s]+))?\)", prose
+            ):
+                found += 1
+                assert (target or name) in pages, (name, target)
+                if anchor:
+                    assert anchor in anchors(pages[target or name]), (name, anchor)
+        assert found > 50
+
+    def test_the_front_matter_of_an_included_file_is_not_shown(self):
+        text = hooks.from_root("---\nlicense: mit\n---\n\n# Card\n")
+        assert text == "# Card\n"
 
     def test_links_into_docs_lead_to_pages(self):
         text = "[a](docs/server.md) [b](examples/agent.py#L1) [c](https://x.y/docs/z)"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import sys
 
@@ -12,6 +13,7 @@ from langchain_ssr import serve as server
 from langchain_ssr.backends import launch
 from langchain_ssr.engine import server_command
 from langchain_ssr.operator_settings import OperatorSettings
+from tests.unit_tests.loading import ROOT
 from tests.unit_tests.serving import NOTHING, build
 
 pytestmark = pytest.mark.usefixtures("bare_server")
@@ -57,6 +59,18 @@ def test_the_plain_line_is_the_command(monkeypatch, has_command):
     assert words == [*assignments, *start, *command.flags]
     assert words[0] == "VLLM_PLUGINS=ssr"
     assert words[-4:] == flags
+
+
+def test_the_docs_show_the_line(monkeypatch, bare_server):
+    bare_server["vllm.general_plugins"] = [
+        "lora_filesystem_resolver",
+        "lora_hf_hub_resolver",
+    ]
+    monkeypatch.setattr(server, "_vllm_command_works", lambda: True)
+    page = (ROOT / "docs" / "server.md").read_text(encoding="utf-8")
+    [shown] = re.findall(r"```bash\n(VLLM_PLUGINS=.*?)```", page, re.DOTALL)
+    line = str(build("--port", "8000", device="cuda"))
+    assert shlex.split(shown.replace("\\\n", " ")) == shlex.split(line)
 
 
 def test_vllms_own_command_runs_in_this_process(monkeypatch):

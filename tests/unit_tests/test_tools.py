@@ -162,6 +162,16 @@ def test_choice(llm, backend, choice, wire):
     assert backend.request["tool_choice"] == wire
 
 
+@pytest.mark.parametrize("choice", ["any", True, "add"])
+def test_choice_of_a_call_is_as_one_that_is_bound(llm, backend, choice):
+    llm.bind_tools([add], tool_choice=choice).invoke("x")
+    bound = backend.request["tool_choice"]
+    llm.bind_tools([add]).invoke("x", tool_choice=choice)
+    assert backend.request["tool_choice"] == bound
+    with pytest.raises(SettingsError, match="there is no tool sub"):
+        llm.bind_tools([add]).invoke("x", tool_choice="sub")
+
+
 @pytest.mark.parametrize("choice", [None, False])
 def test_no_choice_is_left_to_the_engine(llm, backend, choice):
     llm.bind_tools([add], tool_choice=choice).invoke("hi")

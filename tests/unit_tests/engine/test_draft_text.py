@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from langchain_ssr.engine.draft_text import WINDOW, DraftReader
-from langchain_ssr.engine.lifecycle import Markers
+from langchain_ssr.engine.lifecycle import DraftEnd, Markers
 from langchain_ssr.engine.request_state import RequestState
 from langchain_ssr.settings import SpeculationSettings
 
@@ -70,3 +70,16 @@ def test_nothing_new_is_not_shown_again():
     state.extend_draft([65])
     assert state.draft_window() == {"index": 0, "offset": 0, "token_ids": [65]}
     assert state.draft_window() is None
+
+
+def test_the_last_step_of_a_draft_is_shown_once_it_has_ended():
+    state, reader = drafting(), DraftReader(Bytes())
+    state.extend_draft(list(b"one "))
+    assert reader.read(state.draft_window()) == (0, "one ")
+    state.extend_draft(list(b"two"))
+    state.end_draft(DraftEnd.STOP)
+    state.begin_draft(16, 9)
+    assert reader.read(state.draft_window()) == (0, "two")
+    assert state.draft_window() is None
+    state.extend_draft(list(b"new"))
+    assert reader.read(state.draft_window()) == (1, "new")

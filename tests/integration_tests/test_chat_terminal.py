@@ -1,0 +1,89 @@
+"""`langchain-ssr chat` in a terminal, with a real engine, as a user has it."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import pty
+import re
+import select
+import subprocess
+import sys
+import termios
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from tests.integration_tests.conftest import EnginePool
+from tests.integration_tests.test_faults import assert_no_process_left
+
+pytestmark = pytest.mark.engine
+
+SECONDS = 90
+LONG = "Write the numbers from one to five hundred, each on a line of its own."
+SHORT = "Does the list Oslo, Lima, Porto contain Bern?"
+STATUS = r"\d+ tokens \(\d+ thinking\) in \d+ steps, .* saved, \d+ drafts, [\d.]+ s"
+
+
+class Terminal:
+    """A program with a terminal of its own, what it shows, and what is typed."""
+
+    def __init__(self, command: list[str]) -> None:
+        self._keys, screen = pty.openpty()
+        self.process = subprocess.Popen(
+            command,
+            stdin=screen,
+            stdout=screen,
+            stderr=screen,
+            start_new_session=True,
+            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),  # noqa: PLW1509
+        )
+        os.close(screen)
+        self.shown = ""
+
+    def type(self, keys: str) -> None:
+        self.shown = ""
+        os.write(self._keys, keys.encode())
+
+    def wait_for(self, pattern: str) -> None:
+        deadline = time.monotonic() + SECONDS
+        while not re.search(pattern, self.shown):
+            left = deadline - time.monotonic()
+            assert left > 0, f"no {pattern!r} in {self.shown!r}"
+            if select.select([self._keys], [], [], min(left, 1))[0]:
+                self.shown += os.read(self._keys, 1 << 16).decode(errors="replace")
+
+    def wait_for_the_end(self) -> int:
+        with contextlib.suppress(OSError):  # nobody holds the other end
+            while os.read(self._keys, 1 << 16):
+                pass
+        os.close(self._keys)
+        return self.process.wait(SECONDS)
+
+
+@pytest.fixture
+def terminal(pool: EnginePool) -> Iterator[Terminal]:
+    pool.close()
+    terminal = Terminal([sys.executable, "-m", "langchain_ssr", "chat"])
+    yield terminal
+    terminal.process.kill()
+
+
+def test_a_chat(terminal: Terminal) -> None:
+    terminal.wait_for("> ")
+    terminal.type(f"{LONG}\n")
+    terminal.wait_for("The user")  # it thinks
+    terminal.type("\x03")
+    terminal.wait_for("stopped")
+    terminal.wait_for("> ")
+    terminal.type(f"{SHORT}\n")
+    terminal.wait_for(STATUS)
+    terminal.type("\x03")  # while nothing is asked
+    terminal.wait_for("Ctrl-D ends the chat")
+    terminal.type("/new\n")
+    terminal.wait_for("forgotten")
+    terminal.type("\x04")
+    assert terminal.wait_for_the_end() == 0
+    assert_no_process_left(terminal.process, 20)
