@@ -15,10 +15,10 @@ The fields are:
 - `song_titles`: list[str], empty by default
 - `play_count`: int = 0
 It needs these methods:
-- `add_song` to append a song to `song_titles`
 - `remove_song` to remove a song from `song_titles` (`KeyError` if it is not there)
-- `has_song` to check whether a song is in `song_titles`
-P.S. the method `has_song` should be called `contains`."""
+- `increase_play_count` to add an amount to `play_count`
+- `set_owner` to set `owner` to a new value
+P.S. the method `remove_song` should be called `skip`."""
 _TABLE = """\
 Can you convert this CSV to a JSON array?
 
@@ -30,7 +30,7 @@ paper lantern,4.75,9,white
 
 One more thing: call "price" "cost"."""
 _TOOL = """\
-Please reserve the table in the city Lisbon (guests: 4; name: "Clara")."""
+Please reserve the table in the city Lisbon (guests: 4; host: "Clara")."""
 _RESERVE = {
     "type": "function",
     "function": {
@@ -41,9 +41,9 @@ _RESERVE = {
             "properties": {
                 "city": {"type": "string", "description": "The city."},
                 "guests": {"type": "integer", "description": "The number of guests."},
-                "name": {"type": "string"},
+                "host": {"type": "string"},
             },
-            "required": ["city", "guests", "name"],
+            "required": ["city", "guests", "host"],
         },
     },
 }

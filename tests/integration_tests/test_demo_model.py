@@ -57,7 +57,7 @@ def test_it_calls_the_right_tool(demo: ChatSSR) -> None:
     message = demo.invoke(prompt.text, tools=list(prompt.tools))
     (call,) = message.tool_calls
     assert call["name"] == "reserve_table"
-    assert call["args"] == {"city": "Lisbon", "guests": 4, "name": "Clara"}
+    assert call["args"] == {"city": "Lisbon", "guests": 4, "host": "Clara"}
 
 
 def test_without_thinking_it_answers_at_once(demo: ChatSSR) -> None:
