@@ -16,13 +16,14 @@ from collections.abc import Iterator
 
 import pytest
 
+from langchain_ssr.demo.prompts import PROMPTS
 from tests.integration_tests.conftest import EnginePool
 from tests.integration_tests.test_faults import assert_no_process_left
 
 pytestmark = pytest.mark.engine
 
 SECONDS = 90
-LONG = "Write the numbers from one to five hundred, each on a line of its own."
+LONG = f'"""\n{PROMPTS[0].text}\n"""'
 SHORT = "Does the list Oslo, Lima, Porto contain Bern?"
 STATUS = r"\d+ tokens \(\d+ thinking\) in \d+ steps, .* saved, \d+ drafts, [\d.]+ s"
 
@@ -74,12 +75,12 @@ def terminal(pool: EnginePool) -> Iterator[Terminal]:
 def test_a_chat(terminal: Terminal) -> None:
     terminal.wait_for("> ")
     terminal.type(f"{LONG}\n")
-    terminal.wait_for("The user")  # it thinks
+    terminal.wait_for("The user wants the class")  # it thinks
     terminal.type("\x03")
     terminal.wait_for("stopped")
     terminal.wait_for("> ")
     terminal.type(f"{SHORT}\n")
-    terminal.wait_for(STATUS)
+    terminal.wait_for(rf"(?s){STATUS}.*> ")
     terminal.type("\x03")  # while nothing is asked
     terminal.wait_for("Ctrl-D ends the chat")
     terminal.type("/new\n")

@@ -27,7 +27,8 @@ from langchain_ssr import ChatSSR
 signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in the background
 sizes = {{"max_model_len": 2048, "kv_cache_memory_bytes": 64 << 20}}
 llm = ChatSSR(model={model!r}, max_tokens=5, engine_kwargs=sizes).warmup()
-long = {{"max_tokens": 1500, "extra_body": {{"ignore_eos": True}}, "draft_budget": 8}}
+long = {{"max_tokens": 1900, "draft_budget": 8, "num_speculative_tokens": 1}}
+long["extra_body"] = {{"ignore_eos": True}}
 
 async def read():
     async for part in llm.astream("hi", **long):
@@ -61,7 +62,7 @@ def test_ctrl_c_in_a_call(pool: EnginePool, tmp_path: Path) -> None:
     process = run_script(ASKING.format(model=str(model)))
     for _ in range(5):
         wait_for_line(process, "asking")
-        time.sleep(0.7)
+        time.sleep(0.3)
         os.killpg(process.pid, signal.SIGINT)  # as a terminal does
     out, err = process.communicate(timeout=2 * SECONDS)
     assert process.returncode == 0, err

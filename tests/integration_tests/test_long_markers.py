@@ -15,20 +15,21 @@ from tests.integration_tests.test_life import assert_idle
 
 pytestmark = pytest.mark.engine
 
+TOKENS = {"<think>": "</", "</think>": "think", "<tool_response>": "Ġ</"}
 OFTEN: dict[str, Any] = {"draft_budget": [4, 8, 16], "max_tokens": 90}
 
 
 @pytest.fixture
 def llm(pool: EnginePool, tmp_path_factory: pytest.TempPathFactory) -> ChatSSR:
-    """A model that has no tokens of its own for the markers: it spells them."""
+    """A model whose tokenizer splits the markers, as that of OLMo 3 does."""
     folder = tiny_models.make(tmp_path_factory.mktemp("long") / "qwen3", "qwen3")
     for file in folder.glob("tokenizer*.json"):
         text = file.read_text(encoding="utf-8")
-        for number, marker in enumerate(("<think>", "</think>")):
-            text = text.replace(f'"{marker}"', f'"<unused{number}>"')
+        for old, new in TOKENS.items():
+            text = text.replace(f'"{old}"', f'"{new}"')
         file.write_text(text, encoding="utf-8")
     tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
-    assert len(tokenizer.encode("</think>")) == len("</think>")
+    assert len(tokenizer.encode("<think>")) == len(tokenizer.encode("</think>")) == 3
     return pool.model(str(folder), engine_kwargs={"reasoning_parser": "olmo3"})
 
 
@@ -46,8 +47,8 @@ def test_drafts_close_the_reasoning_and_the_answer_is_the_same(
     assert said(fast) == said(plain)
     assert all(said(plain))
     stats = fast.response_metadata["speculation"]
-    assert [draft["budget"] for draft in stats["drafts"]] == [
-        position for position in OFTEN["draft_budget"] if position < budget
-    ]
+    budgets = [draft["budget"] for draft in stats["drafts"]]
+    assert budgets  # a burst may pass one by
+    assert set(budgets) <= {each for each in OFTEN["draft_budget"] if each < budget}
     assert stats["num_saved_steps"] > 0
     assert_idle(llm)

@@ -76,6 +76,7 @@ def test_answers_of_other_weights_are_not_taken_over(bench, tmp_path):
     folder = tmp_path / "model"
     folder.mkdir()
     (folder / "config.json").write_text('{"model_type": "qwen3"}')
+    (folder / "tokenizer.json").write_text("{}")
     weights = folder / "model.safetensors"
     weights.write_bytes(b"\2\0\0\0\0\0\0\0{}")
     assert bench("--model", str(folder)).exit_code == 0

@@ -168,7 +168,7 @@ def test_choice_of_a_call_is_as_one_that_is_bound(llm, backend, choice):
     bound = backend.request["tool_choice"]
     llm.bind_tools([add]).invoke("x", tool_choice=choice)
     assert backend.request["tool_choice"] == bound
-    with pytest.raises(SettingsError, match="there is no tool sub"):
+    with pytest.raises(SettingsError, match="there is no tool 'sub'"):
         llm.bind_tools([add]).invoke("x", tool_choice="sub")
 
 
