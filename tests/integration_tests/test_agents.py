@@ -10,7 +10,14 @@ from typing import Any
 
 import pytest
 from langchain.agents import create_agent
-from langchain_core.messages import BaseMessage, HumanMessage, ToolMessage
+from langchain_core.messages import (
+    AIMessage,
+    AIMessageChunk,
+    BaseMessage,
+    HumanMessage,
+    ToolMessage,
+)
+from pydantic import BaseModel
 
 from langchain_ssr import DraftText, get_speculation_callback
 from tests.integration_tests.conftest import REASONING_MODEL, EnginePool
@@ -101,3 +108,48 @@ def test_early_drafts_reach_hooks_and_the_custom_stream_of_an_agent(
         for draft in heard
     ]
     assert callback.total.num_drafts > 0
+
+
+@pytest.mark.kind(19)
+def test_each_call_of_an_agent_tells_its_input_once(
+    pool: EnginePool, example: ModuleType
+) -> None:
+    settings = {"max_tokens": 1500, "engine_kwargs": {"max_model_len": 4096}}
+    agent = create_agent(
+        pool.model(REASONING_MODEL, **settings), example.make_tools({})
+    )
+    question = {"messages": [HumanMessage(example.TASK)]}
+    told: dict[str, list[Any]] = {}
+    for chunk, _ in agent.stream(
+        question, {"recursion_limit": 20}, stream_mode="messages"
+    ):
+        if isinstance(chunk, AIMessageChunk) and chunk.usage_metadata:
+            told.setdefault(str(chunk.id), []).append(chunk.usage_metadata)
+    assert len(told) >= 3
+    for usages in told.values():
+        assert len([u for u in usages if u["input_tokens"]]) == 1
+        (usage,) = usages
+        details = usage["output_token_details"]
+        assert 0 < details["reasoning"] <= usage["output_tokens"]
+
+
+class Verdict(BaseModel):
+    """What a review says."""
+
+    passed: bool
+
+
+def test_an_agent_answers_in_a_format_by_the_native_way(pool: EnginePool) -> None:
+    """The engine's grammar holds to the schema, tools beside it, thinking on."""
+    settings = {"max_tokens": 900, "draft_budget": 16}
+    llm = pool.model(REASONING_MODEL, **settings, engine_kwargs={"max_model_len": 4096})
+    assert llm.profile["structured_output"] is True
+    agent = create_agent(llm, [count_items], response_format=Verdict)
+    question = "Is 7 an even number? Answer in JSON with the key `passed`."
+    state = agent.invoke({"messages": [HumanMessage(question)]}, {"recursion_limit": 9})
+    assert isinstance(state["structured_response"], Verdict)
+    answer = state["messages"][-1]
+    assert isinstance(answer, AIMessage)
+    assert answer.tool_calls == []
+    assert Verdict.model_validate_json(answer.text)
+    assert answer.additional_kwargs["reasoning_content"].strip()

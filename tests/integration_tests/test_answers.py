@@ -16,7 +16,7 @@ from langchain_ssr.errors import (
     RequestTimeoutError,
     SettingsError,
 )
-from tests.integration_tests.test_life import assert_one_engine
+from tests.integration_tests.test_life import assert_idle, assert_one_engine
 
 pytestmark = pytest.mark.engine
 
@@ -226,6 +226,7 @@ def test_a_timeout_ends_the_request(smollm2: ChatSSR) -> None:
         hasty.invoke(STACK, max_tokens=400)
     with pytest.raises(RequestTimeoutError, match=r"0\.001"):
         list(hasty.stream(STACK, max_tokens=400))
+    assert_idle(smollm2)
 
 
 @pytest.mark.kind(27)

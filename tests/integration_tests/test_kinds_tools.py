@@ -77,6 +77,41 @@ def test_a_forced_call_keeps_the_reasoning(
     assert message.invalid_tool_calls == []
 
 
+RAW = {
+    "title": "Pick",
+    "description": "Pick a number.",
+    "type": "object",
+    "properties": {"number": {"type": "integer"}},
+    "required": ["number"],
+}
+"""A JSON schema, which `bind_tools` takes for a tool."""
+
+
+@either_way
+@speculating
+def test_a_raw_schema_is_a_tool_and_keeps_the_reasoning(
+    smollm2: ChatSSR, ask: Ask, speculation: bool
+) -> None:
+    llm = smollm2.bind_tools([Answer, RAW], tool_choice="Pick")
+    message = ask(llm, QUESTION, **BRIEF, speculation=speculation)
+    assert reasoning_of(message).strip()
+    call = message.tool_calls[0]
+    assert call["name"] == "Pick"
+    assert isinstance(call["args"]["number"], int)
+
+
+@either_way
+@speculating
+def test_no_tool_is_called_where_none_may_be(
+    smollm2: ChatSSR, ask: Ask, speculation: bool
+) -> None:
+    llm = smollm2.bind_tools([Answer], tool_choice="none")
+    message = ask(llm, QUESTION, **BRIEF, speculation=speculation)
+    assert reasoning_of(message).strip()
+    assert message.text
+    assert message.tool_calls == message.invalid_tool_calls == []
+
+
 @either_way
 def test_a_call_that_was_cut_is_invalid(smollm2: ChatSSR, ask: Ask) -> None:
     llm = smollm2.bind_tools([Answer], tool_choice="any", parallel_tool_calls=False)
