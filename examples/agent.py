@@ -29,10 +29,10 @@ The fields are:
 - `owner`: str
 - `song_titles`: list[str], empty by default
 It needs these methods:
-- `add_song` to append a song to `song_titles`
-- `clear_songs` to clear `song_titles`
+- `remove_song` to remove a song from `song_titles` (`KeyError` if it is not there)
+- `set_owner` to set `owner` to a new value
 Write it to playlist.py and run the tests."""
-WANTED = {"Playlist", "add_song", "clear_songs"}
+WANTED = {"Playlist", "remove_song", "set_owner"}
 
 
 def make_tools(files: dict[str, str]) -> list[BaseTool]:

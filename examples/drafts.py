@@ -21,8 +21,8 @@ The fields are:
 - `owner`: str
 - `song_titles`: list[str], empty by default
 It needs these methods:
-- `add_song` to append a song to `song_titles`
-- `clear_songs` to clear `song_titles`"""
+- `remove_song` to remove a song from `song_titles` (`KeyError` if it is not there)
+- `set_owner` to set `owner` to a new value"""
 
 
 class Screen:

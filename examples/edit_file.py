@@ -24,8 +24,8 @@ The fields are:
 - `song_titles`: list[str], empty by default
 - `play_count`: int = 0
 It needs these methods:
-- `add_song` to append a song to `song_titles`
-- `clear_songs` to clear `song_titles`"""
+- `remove_song` to remove a song from `song_titles` (`KeyError` if it is not there)
+- `set_owner` to set `owner` to a new value"""
 OLD = """\
 from dataclasses import dataclass, field
 
@@ -35,11 +35,13 @@ class Playlist:
     owner: str
     song_titles: list[str] = field(default_factory=list)
 
-    def add_song(self, song: str) -> None:
-        self.song_titles.append(song)
+    def remove_song(self, song: str) -> None:
+        if song not in self.song_titles:
+            raise KeyError("unknown song")
+        self.song_titles.remove(song)
 
-    def clear_songs(self) -> None:
-        self.song_titles.clear()
+    def set_owner(self, value: str) -> None:
+        self.owner = value
 """
 _FENCED = re.compile(r"```\w*\n(.*?)```", re.DOTALL)
 

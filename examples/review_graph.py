@@ -25,10 +25,11 @@ Write a Python class `Playlist`. Make it a dataclass. No docstrings.
 The fields are:
 - `owner`: str
 - `song_titles`: list[str], empty by default
+- `play_count`: int = 0
 It needs these methods:
-- `add_song` to append a song to `song_titles`
-- `clear_songs` to clear `song_titles`"""
-WANTED = ("Playlist", "add_song", "clear_songs")
+- `remove_song` to remove a song from `song_titles` (`KeyError` if it is not there)
+- `set_owner` to set `owner` to a new value"""
+WANTED = ("Playlist", "remove_song", "set_owner")
 _FENCED = re.compile(r"```\w*\n(.*?)```", re.DOTALL)
 
 

@@ -15,7 +15,7 @@ from tests.unit_tests.ssr_backend import answer
 pytest.importorskip("langgraph.graph")
 pytest.importorskip("rich.progress")
 NAMES = ("chain", "drafts", "structured", "review_graph", "edit_file", "batch_csv")
-CLASS = "class Playlist:\n    def add_song(self): ...\n    def clear_songs(self): ...\n"
+CLASS = "class Playlist:\n    def remove_song(self): ...\n    def set_owner(self): ...\n"
 RESERVATION = {"city": "Lisbon", "guests": 4, "name": "Clara"}
 
 
@@ -121,7 +121,7 @@ class TestReviewGraph:
         ("code", "problem"),
         [
             (CLASS, ""),
-            ("class Playlist: ...", "There is no `add_song`."),
+            ("class Playlist: ...", "There is no `remove_song`."),
             ("class", "There is a syntax error in line 1: invalid syntax."),
         ],
     )
@@ -139,7 +139,7 @@ class TestReviewGraph:
         assert (told["num_tries"], told["problem"]) == (2, "")
         assert told["code"] == CLASS.strip()
         second = backend.requests[1]["messages"]
-        assert second[-1]["content"].startswith("There is no `add_song`.")
+        assert second[-1]["content"].startswith("There is no `remove_song`.")
         predictions = [settings.get("prediction") for settings in backend.settings]
         assert predictions == [None, bad]
         saved = [call["num_saved_steps"] for call in told["calls"]]

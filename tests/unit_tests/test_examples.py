@@ -15,8 +15,8 @@ from tests.unit_tests.ssr_backend import answer
 
 pytest.importorskip("langchain.agents")
 EXAMPLES = Path(__file__).parents[2] / "examples"
-GOOD = "class Playlist:\n    def add_song(self): ...\n    def clear_songs(self): ...\n"
-BAD = "class Playlist:\n    def add_song(self): ...\n"
+GOOD = "class Playlist:\n    def remove_song(self): ...\n    def set_owner(self): ...\n"
+BAD = "class Playlist:\n    def remove_song(self): ...\n"
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +56,7 @@ def test_calls_sum_to_the_total(agent, monkeypatch, capsys):
     ("content", "result"),
     [
         (GOOD, "3 passed"),
-        (BAD, "FAILED: there is no `clear_songs`"),
+        (BAD, "FAILED: there is no `set_owner`"),
         ("class", "FAILED: invalid syntax in line 1"),
     ],
 )
