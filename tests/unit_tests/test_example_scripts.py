@@ -15,7 +15,8 @@ from tests.unit_tests.ssr_backend import answer
 pytest.importorskip("langgraph.graph")
 pytest.importorskip("rich.progress")
 NAMES = ("chain", "drafts", "structured", "review_graph", "edit_file", "batch_csv")
-CLASS = "class Playlist:\n    def remove_song(self): ...\n    def set_owner(self): ...\n"
+METHODS = "    def remove_song(self): ...\n    def set_owner(self): ...\n"
+CLASS = f"class Playlist:\n{METHODS}"
 RESERVATION = {"city": "Lisbon", "guests": 4, "name": "Clara"}
 
 
