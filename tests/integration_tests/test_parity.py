@@ -53,6 +53,7 @@ def move_item(row: int, *, quickly: bool) -> None:
 
 
 ASK = "Count the items on shelf 3, without broken."
+LISTED = "Does the list Oslo, Lima, Porto contain Lima? Answer in one short sentence."
 THINK: dict[str, Any] = {
     "enable_thinking": True,
     "thinking_budget": 40,
@@ -158,11 +159,12 @@ CASES = {
     ),
     "logprobs": Case({**THINK, "top_logprobs": 2, "max_tokens": 50}, has_logprobs),
     "stop": Case(
-        {**THINK, "stop": ["e", "3"]},
+        {**THINK, "stop": ["h", "3"]},  # "Yes, Lima is there."
         lambda t: (
-            t["response_metadata"]["stop_reason"] in {"e", "3"}
+            t["response_metadata"]["stop_reason"] in {"h", "3"}
             and stats(t)["speculative_decoding"]
         ),
+        messages=[HumanMessage(LISTED)],
     ),
     "prediction": Case(
         {**THINK, "prediction": "The shelf 3 is counted without broken items."},

@@ -100,7 +100,9 @@ NO_DRAFTS = {"32_short_cache", "64_on_16_seats", "64_small_steps", "8_shorter_ca
 @pytest.mark.parametrize("load", LOADS)
 def test_what_is_never_right_changes_nothing(load, monkeypatch):
     """All is as if there were no drafts and no proposals, step by step."""
-    monkeypatch.setattr(RequestState, "propose", lambda _, limit: [NEVER_SAID] * limit)
+    monkeypatch.setattr(
+        RequestState, "propose", lambda _, limit, __: [NEVER_SAID] * limit
+    )
     plan, limits = LOADS[load]
     engine = play(SSRScheduler, plan, **limits)
     plain = play(Scheduler, plan, **limits)
