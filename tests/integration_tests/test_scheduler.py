@@ -344,9 +344,7 @@ def test_a_draft_computes_a_long_prompt_in_parts():
         )
     )
     engine.scheduler.max_num_scheduled_tokens = 64
-    engine.add(
-        "a", [10, *range(40, 70), *range(40, 70), *range(40, 70), START], ssr=ONE
-    )
+    engine.add("a", [10, *(5 * WORDS), START], ssr=ONE)
     [reason] = end_of(engine, "a")
     assert reason in ("stop", "cut")
     [draft] = engine.reports["a"]["drafts"]
