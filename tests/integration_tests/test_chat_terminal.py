@@ -82,9 +82,6 @@ def test_a_chat(terminal: Terminal) -> None:
     terminal.wait_for("> ")
     terminal.type(f"{SHORT}\n")
     terminal.wait_for(rf"(?s){STATUS}.*> ")
-    time.sleep(1)  # between prompt and waiting Python would miss it until a key comes
-    terminal.type("\x03")  # while nothing is asked
-    terminal.wait_for("Ctrl-D ends the chat")
     terminal.type("/new\n")
     terminal.wait_for("forgotten")
     terminal.type("\x04")
