@@ -1,7 +1,7 @@
 """Thinking budgets that stay with their requests, whatever row of the batch they have.
 
-vLLM keeps the thinking budgets of a batch by row, and in 0.32 loses track of the rows
-in two ways. Both change the answers of requests that happen to share the batch.
+vLLM keeps the thinking budgets of a batch by row, and in 0.32 loses track of them in
+three ways. All change the answers of requests that happen to share the batch.
 """
 
 from __future__ import annotations
@@ -34,6 +34,28 @@ class ThinkingBudgets(ThinkingBudgetStateHolder):
             super().sync_batch(
                 dataclasses.replace(batch_update, removed=(), added=(), moved=(move,))
             )
+
+    def update_state(
+        self,
+        output_token_ids: list[list[int]],
+        spec_token_ids: list[list[int]] | None,
+        repeat_indices: torch.Tensor | None = None,
+    ) -> None:
+        """Begin a step.
+
+        Args:
+            output_token_ids: What each request has said, by row.
+            spec_token_ids: The proposals, by row.
+            repeat_indices: The row of each of `output_token_ids`; None if in order.
+
+        In a step with proposals vLLM notes that a row's bonus token was forced, so as
+        not to force a proposed token, too. The note outlived the step: a request whose
+        prompt (or, after a preemption, whose answer) is computed in chunks is sampled
+        after each of them, in vain but for the last, and was not forced there.
+        """
+        for state in self._state.values():
+            state["bonus_token_forced"] = False
+        super().update_state(output_token_ids, spec_token_ids, repeat_indices)
 
     def apply_to_logits(
         self,

@@ -54,6 +54,30 @@ def test_a_forced_token_lands_in_its_own_row() -> None:
     assert forced[ThinkingBudgetStateHolder] == {0: END}
 
 
+@pytest.mark.parametrize(
+    ("budget", "said"), [(0, []), (BUDGET, [OTHER] * BUDGET)], ids=["new", "preempted"]
+)
+def test_an_end_is_forced_after_the_last_chunk(budget: int, said: list[int]) -> None:
+    """What is sampled after another chunk is thrown away, a forced end, too."""
+    forced = {}
+    for cls in (ThinkingBudgetStateHolder, ThinkingBudgets):
+        budgets = make(cls)
+        budgets.sync_batch(BatchUpdate(2, [], [add(0), add(1, budget=budget)], []))
+        outputs, proposals = [[OTHER], said], [[OTHER] * 2, []]
+        forced[cls] = []
+        for _ in range(3):
+            budgets.update_state(outputs, proposals)
+            logits = torch.zeros(2, 8)
+            budgets.apply_to_logits(logits, True, proposals)  # noqa: FBT003
+            forced[cls].append(int(logits[1].argmax()))
+            logits = torch.zeros(2, 8)
+            budgets.apply_to_logits(logits, False, proposals)  # noqa: FBT003
+            assert not logits.any(), "a proposed token was forced"
+    assert forced[ThinkingBudgets] == [END] * 3
+    # If this fails, vLLM has mended its note, and our method can go.
+    assert forced[ThinkingBudgetStateHolder] == [END, 0, 0]
+
+
 def test_forced_tokens_among_proposals_are_vllms_own() -> None:
     for cls in (ThinkingBudgetStateHolder, ThinkingBudgets):
         budgets = make(cls)
