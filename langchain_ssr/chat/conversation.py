@@ -16,6 +16,7 @@ from langchain_core.messages import (
 from rich.console import Console
 
 from langchain_ssr.callbacks import get_speculation_callback
+from langchain_ssr.chat.interrupts import Interrupts
 from langchain_ssr.chat.reading import Read, read_message
 from langchain_ssr.chat.view import View
 from langchain_ssr.chat_model import ChatSSR
@@ -45,6 +46,7 @@ class Conversation:
         self._llm = llm
         self._first: list[BaseMessage] = [SystemMessage(system)] if system else []
         self._stats: SpeculationStats | None = None
+        self._interrupts = Interrupts()
         self.messages = list(self._first)
 
     def run(self, read: Read) -> None:
@@ -53,9 +55,14 @@ class Conversation:
         Args:
             read: Reads a line, as `input` does.
         """
+        with self._interrupts.handled():
+            self._talk(read)
+
+    def _talk(self, read: Read) -> None:
         while True:
             try:
-                text = read_message(read)
+                with self._interrupts.allowed():
+                    text = read_message(read)
             except EOFError:
                 self._out.print()
                 return
@@ -104,8 +111,7 @@ class Conversation:
             self._note(f"error: {error}", "red")
         else:
             self._note(self._status(pieces[-1], time.perf_counter() - start))
-        said = "".join(piece.text for piece in pieces)
-        if said:
+        if said := "".join(piece.text for piece in pieces):
             self.messages.append(AIMessage(said))
         else:
             self.messages.pop()
@@ -115,8 +121,10 @@ class Conversation:
         with (
             View(self._out) as view,
             get_speculation_callback(on_draft=view.draft),
+            self._interrupts.allowed(),
         ):
             for chunk in self._llm.stream(self.messages):
+                self._interrupts.check()
                 pieces.append(chunk)
                 view.think(chunk.additional_kwargs.get(REASONING_KEY, ""))
                 view.answer(chunk.text)

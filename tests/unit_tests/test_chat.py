@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import io
 import re
+import signal
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from langchain_core.messages import AIMessageChunk
 from rich.console import Console
 
 from langchain_ssr import ChatSSR, DraftText
@@ -146,6 +148,41 @@ def test_ctrl_c_stops_the_answer_and_not_the_chat(
     told = roles(backend.requests[1])
     assert told == [("system", "Be kind."), *kept, ("user", "How?")]
     assert "Bye\nthen\n" in printed(out)
+
+
+def test_a_second_ctrl_c_finds_nothing_half_done(terminal, backend, monkeypatch):
+    before = signal.getsignal(signal.SIGINT)
+    leave = View.__exit__
+
+    def impatient(*args):
+        signal.raise_signal(signal.SIGINT)
+        leave(*args)
+
+    def interrupted(*_, **__):
+        signal.raise_signal(signal.SIGINT)
+        yield
+
+    monkeypatch.setattr(View, "__exit__", impatient)
+    monkeypatch.setattr(ChatSSR, "stream", interrupted)
+    Conversation(terminal, ChatSSR(model="smollm2")).run(reading("Hi"))
+    assert "stopped" in printed(terminal)
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_a_ctrl_c_that_a_finalizer_swallows_stops_the_answer(chat, out, monkeypatch):
+    class Closed:
+        def __del__(self):
+            signal.raise_signal(signal.SIGINT)
+
+    def stream(*_, **__):
+        Closed()
+        yield AIMessageChunk("more")
+        pytest.fail("it went on")
+
+    monkeypatch.setattr(ChatSSR, "stream", stream)
+    chat.run(reading("Hi"))
+    assert "stopped" in printed(out)
 
 
 def test_typed_errors_are_shown_and_the_chat_goes_on(chat, backend, out, monkeypatch):
