@@ -4,6 +4,7 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 export VENV
+REPORTS := .test-reports
 
 .PHONY: setup demo test unit integration verify-served standard-tests features equality exactness soak distribution compat snippets notebook quickstart screenshots screenshots-samples docs mutants wheel-test lint format model clean
 
@@ -16,13 +17,15 @@ model: setup
 demo: setup
 	@$(BIN)/langchain-ssr demo
 
+# the tests, and that all that docs/features.md names have passed
 test: unit integration
+	@$(BIN)/python scripts/features.py --check --junit $(REPORTS)/unit.xml $(REPORTS)/integration.xml
 
 unit: setup
-	@$(BIN)/python -m pytest tests/unit_tests --disable-socket --allow-unix-socket
+	@$(BIN)/python -m pytest tests/unit_tests --disable-socket --allow-unix-socket --junit-xml $(REPORTS)/unit.xml
 
 integration: model
-	@$(BIN)/python -m pytest tests/integration_tests
+	@$(BIN)/python -m pytest tests/integration_tests --junit-xml $(REPORTS)/integration.xml
 
 # everything of the served part: servers, clients, documents; JSON=OUT writes a report
 verify-served: model
@@ -105,4 +108,4 @@ format: setup
 	@$(BIN)/ruff check --fix .
 
 clean:
-	rm -rf $(VENV) .venv-docs site screenshots build dist .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) .venv-docs site screenshots build dist $(REPORTS) .pytest_cache .mypy_cache .ruff_cache

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from langchain_ssr.backends.base import JSON
+from langchain_ssr.backends.openai_errors import like_openai
 from langchain_ssr.backends.server import WITHOUT_SSR, Server, wants_ssr
 from langchain_ssr.errors import ServerConnectionError
 from langchain_ssr.wire.checks import check_response
@@ -103,10 +104,11 @@ class Exchange:
             ServerConnectionError: If the stream has ended before the answer.
         """
         if not self._finished:
-            raise ServerConnectionError(
+            error = ServerConnectionError(
                 f"The server at {self._server.url} ended its stream in the middle of "
                 "the answer."
             )
+            raise like_openai(error, None)
         return {"choices": [], **self._tail, **self._with_report(self._tail)}
 
     def _with_report(self, response: JSON) -> JSON:

@@ -12,6 +12,7 @@ from langchain_core.exceptions import ModelError, ModelNotFoundError
 from langchain_ssr.backends import clients
 from langchain_ssr.backends.base import JSON
 from langchain_ssr.backends.clients import Connection
+from langchain_ssr.backends.openai_errors import like_openai
 from langchain_ssr.backends.remote_errors import not_found, typed_error
 from langchain_ssr.wire.checks import not_a_completion
 
@@ -43,7 +44,8 @@ class Http:
             package = type(error).__module__.partition(".")[0]
             if package not in _FOREIGN and not isinstance(error, ValueError):
                 raise
-            raise typed_error(error, self.connection, self._timeout) from error
+            typed = typed_error(error, self.connection, self._timeout)
+            raise like_openai(typed, error) from error
 
     @property
     def _options(self) -> Any:
@@ -122,7 +124,7 @@ class Http:
             served = None
             with contextlib.suppress(ModelError):
                 served = ids(self.models())
-            raise not_found(error, self.connection.base_url, model, served) from error
+            raise self._not_found(error, model, served) from error
 
     @contextlib.asynccontextmanager
     async def aexplaining(self, model: str) -> AsyncGenerator[None]:
@@ -133,7 +135,13 @@ class Http:
             served = None
             with contextlib.suppress(ModelError):
                 served = ids(await self.amodels())
-            raise not_found(error, self.connection.base_url, model, served) from error
+            raise self._not_found(error, model, served) from error
+
+    def _not_found(
+        self, error: ModelNotFoundError, model: str, served: list[str] | None
+    ) -> ModelError:
+        told = not_found(error, self.connection.base_url, model, served)
+        return like_openai(told, error)
 
 
 def ids(models: list[JSON]) -> list[str]:

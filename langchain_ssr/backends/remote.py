@@ -19,6 +19,7 @@ from langchain_ssr.backends.base import JSON
 from langchain_ssr.backends.clients import Connection
 from langchain_ssr.backends.exchange import Exchange
 from langchain_ssr.backends.http import Http, ids, some
+from langchain_ssr.backends.openai_errors import like_openai
 from langchain_ssr.backends.remote_errors import missing_endpoint, too_late
 from langchain_ssr.backends.retries import aretrying, retrying
 from langchain_ssr.backends.server import server_at
@@ -90,7 +91,8 @@ class RemoteBackend:
 
         def late() -> None:
             if time.monotonic() > end:
-                raise too_late(self._connection.base_url, self._timeout)
+                error = too_late(self._connection.base_url, self._timeout)
+                raise like_openai(error, None)
 
         return late
 
