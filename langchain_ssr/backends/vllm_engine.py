@@ -11,7 +11,6 @@ import concurrent.futures
 import contextlib
 import gc
 import json
-import logging
 import signal
 import threading
 from collections.abc import AsyncGenerator, Coroutine, Generator, Mapping
@@ -25,7 +24,7 @@ from langchain_ssr.backends import heartbeat, launch
 from langchain_ssr.backends.base import JSON
 from langchain_ssr.backends.neighbours import Presence
 from langchain_ssr.backends.start_errors import LOOK_HERE, start_error
-from langchain_ssr.backends.vllm_arguments import ArgumentReader
+from langchain_ssr.backends.vllm_api import import_vllm, parse_request
 from langchain_ssr.progress import Progress
 
 T = TypeVar("T")
@@ -95,7 +94,7 @@ class EmbeddedEngine:
             resource_tracker.ensure_running()
             signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
             progress.phase("importing vLLM")
-            api = _import_vllm()
+            api = import_vllm()
             progress.phase("loading the model")
             try:
                 read = api.arguments
@@ -121,7 +120,8 @@ class EmbeddedEngine:
         from vllm.entrypoints.serve.engine.protocol import ErrorResponse
 
         with self._typed_errors():
-            response = await self._serving.create_chat_completion(_parse(request))
+            parsed = parse_request(request)
+            response = await self._serving.create_chat_completion(parsed)
         task = asyncio.current_task()
         if task and task.cancelling():  # vLLM answers a cancelled request, too
             raise asyncio.CancelledError
@@ -135,7 +135,8 @@ class EmbeddedEngine:
         from vllm.entrypoints.serve.engine.protocol import ErrorResponse
 
         with self._typed_errors():
-            response = await self._serving.create_chat_completion(_parse(request))
+            parsed = parse_request(request)
+            response = await self._serving.create_chat_completion(parsed)
             if isinstance(response, ErrorResponse):
                 raise self._error(response.error.model_dump())
             async with contextlib.aclosing(response) as events:
@@ -233,66 +234,6 @@ class EmbeddedEngine:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
         await self._loop.shutdown_asyncgens()
-
-
-class _Vllm:
-    """The vLLM functions that the start needs."""
-
-    def __init__(self) -> None:
-        self.arguments = ArgumentReader("engine_kwargs")
-
-        from starlette.datastructures import State
-        from vllm.entrypoints.launchers.api_server.app_state import init_app_state
-        from vllm.usage.usage_lib import UsageContext
-        from vllm.v1.engine.async_llm import AsyncLLM
-
-        from langchain_ssr.engine.plugin import SSREndpointPlugin
-
-        self._engine_class = AsyncLLM
-        self._context, self._state_class = UsageContext.ENGINE_CONTEXT, State
-        self._init_app_state = init_app_state
-        self._plugin = SSREndpointPlugin()
-
-    def build(self, args: Any) -> Any:
-        return self._engine_class.from_engine_args(
-            self.arguments.engine_args(args), usage_context=self._context
-        )
-
-    async def serve(self, engine: Any, args: Any) -> Any:
-        state = self._state_class()
-        tasks = await engine.get_supported_tasks()
-        await self._init_app_state(engine, state, args, tasks)
-        await self._plugin.init_state(engine, state, args)
-        return state.openai_serving_chat
-
-
-def _import_vllm() -> _Vllm:
-    # vLLM logs before it sets up its handlers, and Python would print that to stderr.
-    logging.getLogger("vllm").addHandler(logging.NullHandler())
-    try:
-        return _Vllm()
-    except OSError as error:
-        raise errors.EngineStartError(
-            f"vLLM needs folders that can be written: {error}. VLLM_CACHE_ROOT, "
-            "HF_HOME, TMPDIR and HOME say which."
-        ) from error
-    except Exception as error:
-        raise errors.EngineNotInstalledError(
-            f"vLLM is installed, but cannot be imported: {error}. "
-            "`langchain-ssr doctor` says what is wrong."
-        ) from error
-
-
-def _parse(request: JSON) -> Any:
-    from pydantic import ValidationError
-    from vllm.entrypoints.openai.chat_completion.protocol import ChatCompletionRequest
-
-    try:
-        return ChatCompletionRequest(**request)
-    except ValidationError as error:
-        problem = error.errors(include_url=False)[0]
-        where = ".".join(map(str, problem["loc"][:3]))
-        raise errors.InvalidRequestError(f"{where}: {problem['msg']}") from None
 
 
 def engine_died() -> errors.EngineDiedError:

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from langchain_ssr import ChatSSR
-from langchain_ssr.backends import vllm_engine
+from langchain_ssr.backends import vllm_api
 from langchain_ssr.backends.embedded import REGISTRY
 from langchain_ssr.errors import EngineStartError, ModelLoadError, SettingsError
 from tests.integration_tests import tiny_models
@@ -35,7 +35,7 @@ def model(whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         api.arguments.engine_args(args).create_engine_config(api._context)
         pytest.fail("an engine would start")
 
-    monkeypatch.setattr(vllm_engine._Vllm, "build", build)
+    monkeypatch.setattr(vllm_api.VllmApi, "build", build)
     return Path(shutil.copytree(whole, tmp_path / "model"))
 
 
