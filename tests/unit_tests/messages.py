@@ -38,10 +38,15 @@ def messages() -> list[Message]:
 
 
 def _texts(node: ast.AST) -> Iterator[ast.expr]:
-    """Yield what is a message: of `XError(...)`, of a warning, or in `msg = ...`."""
+    """Yield what is a message: of `XError(...)`, of a command's end, in `msg = ...`."""
     if isinstance(node, ast.Call) and node.args:
         name = ast.unparse(node.func).rsplit(".", 1)[-1]
-        if name.endswith("Error") or name == "warning":
+        to_stderr = any(ast.unparse(part) == "err=True" for part in node.keywords)
+        if (
+            name.endswith("Error")
+            or name in ("warning", "exit", "BadParameter")
+            or (name == "echo" and to_stderr)
+        ):
             yield node.args[0]
     elif isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "msg":
         yield node.value
