@@ -203,7 +203,9 @@ def _check_aims(run: Essence, committed: Essence, found: Comparison) -> None:
         return
     for aim in aims_of(committed.figures):
         value, before = aim.reached(run.figures), aim.reached(committed.figures)
-        if not aim.anywhere or value is None or value >= aim.least:
+        if not aim.anywhere or aim.least is None or value is None:
+            continue
+        if value >= aim.least:
             continue
         sentence = f"aim: {aim.title}: {verdict(value, aim.least)}"
         if before is not None and before < aim.least:

@@ -130,6 +130,37 @@ def test_aims_are_told():
     assert len(set(AIMS)) == len(AIMS)
 
 
+@pytest.mark.parametrize(
+    ("value", "least", "interval", "told"),
+    [
+        (None, 1, None, "not measured"),
+        (4.5, 4, (4.1, 5), "reached (4.50; 4.10 to 5.00)"),
+        (4, 4, None, "reached (4.00)"),
+        (
+            1.1,
+            1,
+            (0.9, 1.4),
+            "reached in the mean, not by all of the interval (1.10; 0.90 to 1.40)",
+        ),
+        (1.2, 1.5, (1.1, 1.6), "missed (1.20; 1.10 to 1.60; 0.30 less)"),
+        (1.1, None, (0.9, 1.2), "reached (1.10; 0.90 to 1.20)"),
+        (1.1, None, (1.05, 1.2), "missed (1.10; 1.05 to 1.20)"),
+        (0.9, None, (0.8, 0.99), "missed (0.90; 0.80 to 0.99)"),
+    ],
+)
+def test_verdicts_know_the_interval(value, least, interval, told):
+    assert verdict(value, least, interval) == told
+
+
+def test_an_aim_may_be_of_a_method_of_vllms():
+    aim = Aim("demo", "demo code", "plain", "ratio_of_mean_answer_steps", 1, "ngram")
+    assert aim.title.endswith("at least 1 times those of `ngram`")
+    run = figures_of_a_run()
+    ratio = {"value": 1.25, "interval": [1.1, 1.4]}
+    run["workloads"]["demo code"]["ngram"]["ratio_of_mean_answer_steps"] = ratio
+    assert aim.verdict(run) == "reached (1.25; 1.10 to 1.40)"
+
+
 def test_an_aim_of_seconds_is_not_checked_elsewhere():
     aim = Aim("demo", "demo code", "plain", "ratio_of_mean_latencies", 1.3)
     assert not aim.anywhere
