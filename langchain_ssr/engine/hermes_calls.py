@@ -10,7 +10,9 @@ there is one way of reading, that of a stream.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from vllm.entrypoints.generate.base.protocol import (
@@ -30,6 +32,9 @@ class HermesCalls(Hermes2ProToolParser):
 
     What stands between the marks and is no call becomes an invalid call: neither
     content nor nothing.
+
+    A call ends the reasoning. A model that then goes on thinking, closes its reasoning
+    and makes the same call again means one: the second is left out.
     """
 
     engine_based_streaming = True  # so that vLLM calls `finish_streaming`
@@ -40,6 +45,8 @@ class HermesCalls(Hermes2ProToolParser):
         self._unread = ""
         self._call: CallText | None = None
         self._num_calls = 0
+        self._closed_again = False
+        self._made: list[_Call] = []
 
     def extract_tool_calls_streaming(  # noqa: PLR0917
         self,
@@ -55,6 +62,10 @@ class HermesCalls(Hermes2ProToolParser):
         if request.tool_choice == "none":
             return DeltaMessage(content=delta_text) if delta_text else None
         return self._read(delta_text, finished=False)
+
+    def close_reasoning(self) -> None:
+        """Hear that the model closes its reasoning, which a call had ended before."""
+        self._closed_again = self._num_calls > 0
 
     def finish_streaming(self) -> DeltaMessage | None:
         """Give what was held back, and end a call that was cut."""
@@ -74,10 +85,12 @@ class HermesCalls(Hermes2ProToolParser):
                     content += before
                 if found:
                     self._call, self._num_calls = CallText(), self._num_calls + 1
+                    self._made.append(_Call(held=self._closed_again))
                 continue
             calls += self._piece(self._call.read(before))
             if found or finished:
                 calls += self._piece(self._call.close())
+                calls += self._release()
                 self._call = None
         if finished and self._num_calls == 0:
             content += self._unread  # the beginning of a mark, and no more
@@ -87,6 +100,24 @@ class HermesCalls(Hermes2ProToolParser):
 
     def _piece(self, new: tuple[str | None, str]) -> list[DeltaToolCall]:
         name, arguments = new
+        call = self._made[-1]
+        call.arguments += arguments
+        if name is not None:
+            call.name = name
+        return [] if call.held else self._delta(name, arguments)
+
+    def _release(self) -> list[DeltaToolCall]:
+        """Give the call that has ended, if it was held back and not made before."""
+        *before, call = self._made
+        if not call.held:
+            return []
+        if call.said in [one.said for one in before]:
+            self._made.pop()
+            self._num_calls -= 1
+            return []
+        return self._delta(call.name, call.arguments)
+
+    def _delta(self, name: str | None, arguments: str) -> list[DeltaToolCall]:
         index = self._num_calls - 1
         if name is not None:
             return [
@@ -101,3 +132,20 @@ class HermesCalls(Hermes2ProToolParser):
             return []
         function = DeltaFunctionCall(arguments=arguments)
         return [DeltaToolCall(index=index, function=function)]
+
+
+@dataclass
+class _Call:
+    """A call, as far as it was read."""
+
+    held: bool
+    name: str | None = None
+    arguments: str = ""
+
+    @property
+    def said(self) -> tuple[str | None, object]:
+        """What makes calls equal, however their arguments are written."""
+        try:
+            return self.name, json.loads(self.arguments)
+        except ValueError:
+            return self.name, self.arguments

@@ -152,6 +152,8 @@ class _SteadyParser(DelegatingParser):
                 deltas.append(
                     super().parse_delta(text, tokens, request, finished=False)
                 )
+            elif isinstance(self.tool_parser, HermesCalls):
+                self.tool_parser.close_reasoning()
         if finished:
             text, tokens = self._tokens.rest()
             deltas.append(super().parse_delta(text, tokens, request, finished=True))

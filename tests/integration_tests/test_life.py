@@ -58,7 +58,14 @@ def num_served(llm: ChatSSR) -> int:
 
 
 def engine_processes() -> list[psutil.Process]:
-    return [p for p in psutil.Process().children() if "EngineCore" in p.name()]
+    return [child for child in psutil.Process().children() if _is_engine(child)]
+
+
+def _is_engine(process: psutil.Process) -> bool:
+    try:
+        return "EngineCore" in process.name()
+    except psutil.NoSuchProcess:  # it has ended since
+        return False
 
 
 def assert_idle(llm: ChatSSR) -> None:

@@ -129,6 +129,31 @@ def test_a_call_in_the_reasoning_ends_it_and_comes_once(
     assert reading.every() == [expected] * (1 + len(SIZES))
 
 
+@pytest.mark.kind(8)
+@pytest.mark.parametrize(
+    ("then", "calls"),
+    [
+        (call(), 1),
+        (call('{ "a":1 }'), 1),
+        (f"yes {call()} and {call()}", 1),
+        (call() + SECOND, 2),
+        (SECOND, 2),
+    ],
+)
+def test_a_call_that_is_repeated_after_the_reasoning_is_made_once(
+    then: str, calls: int
+) -> None:
+    told = Reading(HERMES, f"hm {call()}and so on</think>{then}").every()
+    assert all(one == told[0] for one in told)
+    assert len(told[0].calls) == calls
+    assert told[0].calls[0] == ONE[0]
+
+
+def test_calls_that_are_equal_without_any_reasoning_between_are_two() -> None:
+    told = Reading(HERMES, f"hm</think>{call()}{call()}").every()
+    assert all(len(one.calls) == 2 for one in told)
+
+
 @pytest.mark.kind(6)
 @pytest.mark.parametrize("parsers", [HERMES, CODER])
 @pytest.mark.parametrize("tools", [True, False])

