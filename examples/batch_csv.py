@@ -79,7 +79,7 @@ def run(
                 continue
             counts = SpeculationTotals.of_messages([message])
             answered[index] |= {
-                "answer": message.text,
+                "answer": message.text.strip(),
                 "num_reasoning_tokens": counts.num_reasoning_tokens,
                 "num_saved_steps": counts.num_saved_steps,
             }

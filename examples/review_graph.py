@@ -21,7 +21,7 @@ from langgraph.graph.state import CompiledStateGraph
 from langchain_ssr import ChatSSR, SpeculationTotals, get_speculation_callback
 
 TASK = """\
-Write a Python class `Playlist`. Make it a dataclass. No docstrings.
+Write a Python class `Playlist`. Make it a dataclass.
 The fields are:
 - `owner`: str
 - `song_titles`: list[str], empty by default
@@ -46,14 +46,21 @@ def code_of(answer: str) -> str:
 
 
 def problem_of(code: str) -> str:
-    """Say what is wrong with the code; nothing if it is right. It is not run."""
+    """Say what is wrong with the code; nothing if it is right. It is not run.
+
+    The review is stricter than the task: it wants docstrings, too.
+    """
     try:
         nodes = list(ast.walk(ast.parse(code)))
     except SyntaxError as error:
         return f"There is a syntax error in line {error.lineno}: {error.msg}."
-    found = {n.name for n in nodes if isinstance(n, (ast.ClassDef, ast.FunctionDef))}
-    missing = [name for name in WANTED if name not in found]
-    return f"There is no `{missing[0]}`." if missing else ""
+    named = [n for n in nodes if isinstance(n, (ast.ClassDef, ast.FunctionDef))]
+    found = {node.name for node in named}
+    if missing := [name for name in WANTED if name not in found]:
+        return f"There is no `{missing[0]}`."
+    if bare := [node.name for node in named if not ast.get_docstring(node)]:
+        return f"There is no docstring in `{bare[0]}`. Add docstrings."
+    return ""
 
 
 def make_graph(llm: ChatSSR, max_tries: int = 3) -> CompiledStateGraph:

@@ -22,11 +22,12 @@ from langchain_ssr import ChatSSR
 
 assert "site-packages" in langchain_ssr.__file__, langchain_ssr.__file__
 with ChatSSR(model="demo", temperature=0) as llm:
-    message = llm.invoke("Is 7 an even number?")
+    message = llm.invoke("What is the day after Saturday?")
 print("reasoning:", message.additional_kwargs["reasoning_content"].strip())
 print("answer:", message.text)
 print(message.response_metadata["speculation"])
-assert message.text.strip() and message.response_metadata["finish_reason"] == "stop"
+assert message.text.strip() == "Sunday", message.text
+assert message.response_metadata["finish_reason"] == "stop"
 """
 
 

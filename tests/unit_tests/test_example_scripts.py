@@ -15,8 +15,8 @@ from tests.unit_tests.ssr_backend import answer
 pytest.importorskip("langgraph.graph")
 pytest.importorskip("rich.progress")
 NAMES = ("chain", "drafts", "structured", "review_graph", "edit_file", "batch_csv")
-METHODS = "    def remove_song(self): ...\n    def set_owner(self): ...\n"
-CLASS = f"class Playlist:\n{METHODS}"
+BARE = "class Playlist:\n    def remove_song(self): ...\n    def set_owner(self): ...\n"
+CLASS = BARE.replace("...", '"Do."').replace("Playlist:", "Playlist:\n    'Songs.'\n")
 RESERVATION = {"city": "Lisbon", "guests": 4, "name": "Clara"}
 
 
@@ -122,6 +122,7 @@ class TestReviewGraph:
         ("code", "problem"),
         [
             (CLASS, ""),
+            (BARE, "There is no docstring in `Playlist`. Add docstrings."),
             ("class Playlist: ...", "There is no `remove_song`."),
             ("class", "There is a syntax error in line 1: invalid syntax."),
         ],
@@ -187,7 +188,7 @@ class TestBatch:
         self.example.main(["--out", str(out), "--model", "Qwen3-4B"])
         rows = self.example.read(self.example.QUESTIONS, "question")
         lines = out.read_text().splitlines()
-        assert lines[0] == "id,question," + ",".join(self.example.ADDED)
+        assert lines[0] == "id,question,expected," + ",".join(self.example.ADDED)
         assert [line.split(",")[0] for line in lines[1:]] == [row["id"] for row in rows]
         assert all(",Yes,8," in line for line in lines[1:])
 

@@ -44,4 +44,4 @@ def test_every_cell_runs(monkeypatch, capsys):
     assert backend.settings[-1]["speculation"] is False
     out = capsys.readouterr().out
     assert "draft 2 | 'Hello'" in out
-    assert "Is 7 an even number? Yes" in out
+    assert "What is the day after Saturday? Yes" in out
