@@ -1,4 +1,4 @@
-"""Runs the code of README.md, docs/ and docstrings: all of it, or it says why not.
+"""Runs the code of README.md, docs/, the model card and docstrings, or it says why not.
 
     python scripts/snippets.py [PAGE ...] [--model MODEL]
 
@@ -12,9 +12,9 @@ the engine that they start. Comments before a block, which readers do not see, s
     -->
 
 `{/* ... */}` does the same in MDX. A shell block without a mark is an error, since most
-must not be run by chance; so is one of a language that nothing here runs. Only blocks
-of `text` and of no language at all are no code. Commands find `examples/` where they
-run, as in the repository.
+must not be run by chance; so is one of a language that nothing here runs, and one that
+names none. Only blocks of `text` and `markdown` are no code. Commands find `examples/`
+where they run, as in the repository.
 
 It prints counts as JSON, those of hidden setup apart: a block that fails, one that says
 neither `run` nor why not, and a mark that belongs to no block make it exit with 1.
@@ -46,7 +46,8 @@ from fences import Fence, PageError, fence_at
 ROOT = Path(__file__).resolve().parents[1]
 PYTHON = frozenset({"python", "py"})
 SHELL = frozenset({"bash", "sh", "shell", "console"})
-NO_CODE = frozenset({"", "text", "markdown"})
+NO_CODE = frozenset({"text", "markdown"})
+CARD = ROOT / "langchain_ssr" / "demo" / "model" / "README.md"
 _COMMENT = re.compile(r" *(?:<!--|\{/\*)(?P<text>.*?)(?:-->|\*/\}) *", re.DOTALL)
 _MARK = re.compile(r"(?P<kind>not run:|run$|setup\n)(?P<rest>.*)", re.DOTALL)
 
@@ -80,7 +81,8 @@ def blocks_of(page: Path) -> list[Block]:
 
     Raises:
         PageError: If a mark belongs to no block or gives no reason, a block does not
-            end, or one that is not of Python is neither run nor says why.
+            end or names no language, or one that is not of Python is neither run nor
+            says why.
     """
     try:
         return list(_scan(page, page.read_text(encoding="utf-8").splitlines()))
@@ -125,6 +127,8 @@ def _comment(lines: Sequence[str], start: int) -> tuple[str | None, int]:
 
 def _block(page: Path, fence: Fence, mark: str) -> Block:
     line = fence.start + 2
+    if not fence.language:
+        raise PageError(f"{fence.start + 1}: this block names no language: `text`?")
     reason = mark.removeprefix("not run:").strip() if mark[:3] == "not" else None
     if fence.language in PYTHON:
         return Block(page, line, "python", fence.code, reason)
@@ -253,9 +257,9 @@ def run_shell(block: Block) -> None:
 
 
 def pages() -> list[Path]:
-    """Return README.md and the pages of docs/."""
+    """Return README.md, the pages of docs/ and the model card, which is one of them."""
     found = [*ROOT.glob("docs/**/*.md"), *ROOT.glob("docs/**/*.mdx")]
-    return [ROOT / "README.md", *sorted(found)]
+    return [ROOT / "README.md", *sorted(found), CARD]
 
 
 def everything() -> Iterator[Path]:

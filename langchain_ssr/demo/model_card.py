@@ -73,7 +73,8 @@ constant phase and a linear decay to zero; bfloat16 by torch's autocast.
 {num} held-out conversations of each skill, greedy, float32, vLLM with langchain-ssr's
 speculation {speculation}:
 
-```
+<!-- not run: asks an engine for every held-out conversation -->
+```bash
 {command}
 ```
 

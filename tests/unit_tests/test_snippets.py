@@ -101,6 +101,8 @@ def test_other_comments_mean_nothing(page):
         ("```yaml\na: 1\n```\n", ":1: nothing runs this block: say why not"),
         ("<!-- run -->\n```json\n{}\n```\n", ":2: nothing runs this block"),
         ("```python\na\n", ":1: this block does not end"),
+        ("\n```\na\n```\n", ":2: this block names no language"),
+        ("<!-- not run: x -->\n~~~\na\n~~~\n", ":2: this block names no language"),
     ],
 )
 def test_what_a_page_gets_wrong_is_an_error(page, text, message):
@@ -215,6 +217,13 @@ def test_commands_find_the_examples(page, capsys):
 def test_a_page_with_a_wrong_mark_ends_it(page):
     with pytest.raises(SystemExit, match="no block follows"):
         snippets.main([str(page("<!-- run -->\n"))])
+
+
+def test_the_pages_of_the_site_are_read():
+    site = set(snippets.ROOT.glob("docs/*.md"))
+    included = [snippets.ROOT / "README.md", snippets.CARD]
+    assert {*site, *included} < set(snippets.pages())
+    assert all(file.is_file() for file in snippets.pages())
 
 
 @pytest.mark.parametrize("file", snippets.pages(), ids=lambda file: file.name)
