@@ -20,7 +20,7 @@ from langchain_ssr.errors import (
     ModelLoadError,
 )
 from langchain_ssr.tools import ToolLike, convert_tools
-from langchain_ssr.wire.requests import tool_for_template
+from langchain_ssr.wire.requests import text_of, tool_for_template
 
 
 class TokenCounter(EngineOwner):
@@ -63,7 +63,7 @@ class TokenCounter(EngineOwner):
 
         It is what `usage_metadata["input_tokens"]` will say: the chat template is
         applied, reasoning of earlier turns is left out as in a call, and control text
-        of users and tools counts as text.
+        of users, tools and calls counts as text.
 
         Args:
             messages: The conversation.
@@ -178,7 +178,10 @@ def prompt_ids(tokenizer: Any, arguments: Mapping[str, Any]) -> list[int]:
         tokenizer: The model's tokenizer.
         arguments: What `template_arguments` returned.
     """
-    plain_text = PlainText(tokenizer, str(tokenizer.chat_template or ""))
+    template = str(tokenizer.chat_template or "")
+    placed = _without_developer(arguments["conversation"], template)
+    arguments = {**arguments, "conversation": placed}
+    plain_text = PlainText(tokenizer, template)
     hidden = plain_text.hide(arguments["conversation"])
     if hidden is not None:
         text = tokenizer.apply_chat_template(
@@ -188,6 +191,22 @@ def prompt_ids(tokenizer: Any, arguments: Mapping[str, Any]) -> list[int]:
         if plain_text.put_back(hidden, prompt, add_special_tokens=False):
             return list(prompt["prompt_token_ids"])
     return list(tokenizer.apply_chat_template(**arguments))
+
+
+def _without_developer(conversation: Sequence[JSON], template: str) -> Sequence[JSON]:
+    """Let developer messages be system messages where the template has no such role.
+
+    So does vLLM, and then it joins all of them (`renderers/hf.py` there).
+    """
+    if "'developer'" in template or '"developer"' in template:
+        return conversation
+    if all(message["role"] != "developer" for message in conversation):
+        return conversation
+    joined = ("system", "developer")
+    texts = [text_of(m["content"]) for m in conversation if m["role"] in joined]
+    content = "\n\n".join(filter(None, texts))
+    others = [message for message in conversation if message["role"] not in joined]
+    return [{"role": "system", "content": content}, *others]
 
 
 def template_arguments(request: JSON) -> dict[str, Any]:

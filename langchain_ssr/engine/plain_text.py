@@ -3,18 +3,21 @@
 A chat template writes `<|im_end|>` between the turns, and the tokenizer turns that text
 into one token wherever it stands: so also in what a user says, or in a web page that a
 tool returns, which thus could end its turn and begin another, or end the reasoning.
-Here such text is kept out of the template and comes back as the tokens of its letters.
+The model may pass it on as an argument of a call, and then it stands in a turn of its
+own. Here such text is kept out of the template and comes back as the tokens of its
+letters.
 """
 
 from __future__ import annotations
 
+import json
 import re
 import secrets
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 _TRUSTED = ("system", "developer", "assistant")
-"""Whose text this is not about: the developer's own, and the model's."""
+"""Whose content this is not about: the developer's own, and the model's."""
 _TEXTS = ("text", "refusal", "thinking")
 """Fields of a content part whose text vLLM gives to the template."""
 
@@ -45,27 +48,9 @@ class PlainText:
         Args:
             messages: The messages of a chat request.
         """
-        hidden = Hidden()
-
-        def replaced(part: Any) -> Any:
-            if isinstance(part, str):
-                return self._control.sub(hidden.add, part)
-            if not isinstance(part, Mapping):
-                return part
-            texts = {k: replaced(part[k]) for k in _TEXTS if k in part}
-            return {**part, **texts}
-
+        hidden = Hidden(self._control)
         for message in messages:
-            content = message.get("content")
-            if message.get("role") in _TRUSTED:
-                hidden.messages.append(message)
-            elif isinstance(content, str):
-                hidden.messages.append({**message, "content": replaced(content)})
-            elif isinstance(content, Sequence):
-                parts = [replaced(part) for part in content]
-                hidden.messages.append({**message, "content": parts})
-            else:
-                hidden.messages.append(message)
+            hidden.add(message)
         return hidden if hidden.texts else None
 
     def put_back(
@@ -111,16 +96,64 @@ class Hidden:
         messages: The messages.
         texts: The control texts, by the numbers of their placeholders.
         mark: Letters that are in each placeholder, and nowhere else.
-        placeholder: Matches one, with its number as group.
+        placeholder: Matches one, with its number as group. It has nothing that a
+            template would escape in JSON or in Python's notation of a list.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, control: re.Pattern[str]) -> None:
         self.messages: list[Mapping[str, Any]] = []
         self.texts: list[str] = []
         self.mark = secrets.token_hex(3)
-        self.placeholder = re.compile(f"\ue000{self.mark}-([0-9]+)\ue001")
+        self.placeholder = re.compile(rf"\[{self.mark}-([0-9]+)\]")
+        self._control = control
 
-    def add(self, match: re.Match[str]) -> str:
+    def add(self, message: Mapping[str, Any]) -> None:
+        """Add a message: what a user or a tool says, and the calls of the model."""
+        content, calls = message.get("content"), message.get("tool_calls")
+        changed: dict[str, Any] = {}
+        if isinstance(content, Sequence) and message.get("role") not in _TRUSTED:
+            changed["content"] = (
+                self._text(content)
+                if isinstance(content, str)
+                else [self._part(part) for part in content]
+            )
+        if isinstance(calls, list):
+            changed["tool_calls"] = [self._call(call) for call in calls]
+        self.messages.append({**message, **changed} if changed else message)
+
+    def _part(self, part: Any) -> Any:
+        if not isinstance(part, Mapping):
+            return self._text(part)
+        return {**part, **{k: self._text(part[k]) for k in _TEXTS if k in part}}
+
+    def _call(self, call: Mapping[str, Any]) -> Mapping[str, Any]:
+        function = call.get("function")
+        if not isinstance(function, Mapping):
+            return call
+        name, arguments = function.get("name"), function.get("arguments")
+        changed = {"name": self._text(name), "arguments": self._arguments(arguments)}
+        return {**call, "function": {**function, **changed}}
+
+    def _arguments(self, given: Any) -> Any:
+        """Replace control text in a call's arguments, which may be JSON as text."""
+        if not isinstance(given, str):
+            return self._json(given)
+        try:
+            return json.dumps(self._json(json.loads(given)), ensure_ascii=False)
+        except ValueError:
+            return given  # vLLM gives the template none
+
+    def _json(self, value: Any) -> Any:
+        if isinstance(value, Mapping):
+            return {self._text(k): self._json(v) for k, v in value.items()}
+        if isinstance(value, list):
+            return [self._json(item) for item in value]
+        return self._text(value)
+
+    def _text(self, text: Any) -> Any:
+        return self._control.sub(self._keep, text) if isinstance(text, str) else text
+
+    def _keep(self, match: re.Match[str]) -> str:
         """Keep a control text, and return its placeholder."""
         self.texts.append(match[0])
-        return f"\ue000{self.mark}-{len(self.texts) - 1}\ue001"
+        return f"[{self.mark}-{len(self.texts) - 1}]"

@@ -58,7 +58,7 @@ class SSRServingChat(OpenAIServingChat):
         self._metrics = Metrics(str(self.model_config.served_model_name))
 
     async def render_chat_request(self, request: ChatCompletionRequest) -> Any:
-        """Render as vLLM does; control text of users and tools stays text."""
+        """Render as vLLM does; control text of users, tools and calls stays text."""
         messages = request.messages
         hidden = self._plain_text and self._plain_text.hide(messages)
         if not hidden or request.truncate_prompt_tokens is not None:

@@ -72,6 +72,8 @@ def _is_choice(choice: dict[str, Any], part: str) -> bool:
     calls = message.get("tool_calls")
     if not _is_list_of_objects(calls):
         return False
+    if not all(isinstance(call.get("index"), int | str | None) for call in calls or []):
+        return False
     functions = [call.get("function") for call in calls or []]
     if not _are_objects(*functions):
         return False

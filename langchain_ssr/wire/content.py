@@ -11,6 +11,7 @@ from langchain_core.messages import (
     convert_to_openai_data_block,
 )
 
+from langchain_ssr.content_blocks import REASONING_KEY
 from langchain_ssr.errors import SettingsError
 
 _WIRE_MEDIA = ("image_url", "input_audio", "audio_url", "video_url")
@@ -80,12 +81,17 @@ def text_of(content: str | Sequence[str | Mapping[str, Any]]) -> str:
 
 
 def reasoning_of(message: AIMessage) -> str:
-    """Return a message's reasoning, wherever its provider has put it."""
-    return "".join(
+    """Return a message's reasoning, wherever its provider has put it.
+
+    langchain-core looks beside the content only for messages of some providers.
+    """
+    in_content = "".join(
         block.get("reasoning", "")
         for block in message.content_blocks
         if block["type"] == "reasoning"
     )
+    beside = message.additional_kwargs.get(REASONING_KEY)
+    return in_content or (beside if isinstance(beside, str) else "")
 
 
 def calls_of(message: AIMessage) -> list[Mapping[str, Any]]:

@@ -26,7 +26,7 @@ from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResu
 from langchain_ssr.callbacks import DraftText
 from langchain_ssr.content_blocks import PROVIDER, REASONING_KEY
 from langchain_ssr.stats import SpeculationStats
-from langchain_ssr.wire.streamed_calls import StreamedCalls, ending_of
+from langchain_ssr.wire.streamed_calls import StreamedCalls, ending_of, new_call_id
 
 __all__ = [
     "PROVIDER",
@@ -109,15 +109,16 @@ def result_from_wire(response: Mapping[str, Any], *, stats: bool = True) -> Chat
     usage = usage_from_wire(response.get("usage"))
     generations: list[ChatGeneration] = []
     for choice in response.get("choices") or []:
-        metadata = response_metadata(response, choice, stats=stats)
-        if logprobs := choice.get("logprobs"):
-            metadata["logprobs"] = logprobs
+        logprobs = _logprobs(choice)
         cut = choice.get("finish_reason") == "length"
         message = _ai_from_wire(choice.get("message") or {}, cut=cut)
         message.id = response.get("id")
-        message.response_metadata = metadata
+        message.response_metadata = {
+            **response_metadata(response, choice, stats=stats),
+            **logprobs,
+        }
         message.usage_metadata = usage if not generations else None
-        info = {"finish_reason": choice.get("finish_reason")}
+        info = {"finish_reason": choice.get("finish_reason"), **logprobs}
         generations.append(ChatGeneration(message=message, generation_info=info))
     output = {
         "model_name": response.get("model"),
@@ -127,22 +128,26 @@ def result_from_wire(response: Mapping[str, Any], *, stats: bool = True) -> Chat
     return ChatResult(generations=generations, llm_output=output)
 
 
-def _reasoning_field(message: Mapping[str, Any]) -> str | None:
-    reasoning = message.get("reasoning") or message.get("reasoning_content")
-    return str(reasoning) if reasoning else None
+def _logprobs(choice: Mapping[str, Any]) -> dict[str, Any]:
+    logprobs = choice.get("logprobs")
+    return {"logprobs": logprobs} if logprobs else {}
+
+
+def _beside_content(message: Mapping[str, Any]) -> dict[str, Any]:
+    """Collect the texts of a message or a delta that are no content."""
+    texts = {
+        REASONING_KEY: message.get("reasoning") or message.get("reasoning_content"),
+        "refusal": message.get("refusal"),
+    }
+    return {name: str(text) for name, text in texts.items() if text}
 
 
 def _ai_from_wire(message: Mapping[str, Any], *, cut: bool) -> AIMessage:
-    kwargs: dict[str, Any] = {}
-    if reasoning := _reasoning_field(message):
-        kwargs[REASONING_KEY] = reasoning
-    if refusal := message.get("refusal"):
-        kwargs["refusal"] = refusal
     valid, invalid = _calls_from_wire(message.get("tool_calls") or [], cut=cut)
     content = message.get("content") or ""
     return AIMessage(
         content="" if (valid or invalid) and not content.strip() else content,
-        additional_kwargs=kwargs,
+        additional_kwargs=_beside_content(message),
         tool_calls=valid,
         invalid_tool_calls=invalid,
     )
@@ -161,7 +166,7 @@ def _calls_from_wire(
     valid: list[ToolCall] = []
     invalid: list[InvalidToolCall] = []
     for i, call in enumerate(calls):
-        function = call.get("function") or {}
+        function, id_ = call.get("function") or {}, call.get("id") or new_call_id()
         name, given = function.get("name") or "", function.get("arguments") or ""
         text = given or ("{" if cut and i == len(calls) - 1 else "{}")
         try:
@@ -169,13 +174,13 @@ def _calls_from_wire(
         except ValueError:
             arguments = None
         if isinstance(arguments, dict):
-            valid.append(tool_call(name=name, args=arguments, id=call.get("id")))
+            valid.append(tool_call(name=name, args=arguments, id=id_))
             continue
         invalid.append(
             invalid_tool_call(
                 name=name,
                 args=given + ending_of(text),
-                id=call.get("id"),
+                id=id_,
                 error="the arguments are not a JSON object",
             )
         )
@@ -201,6 +206,7 @@ class StreamReader:
         self._choice: dict[str, Any] = {}
         self._calls = StreamedCalls()
         self._blank: str | None = ""  # until the content is more than blanks
+        self._refusal = ""  # langchain-core's event streams take no piece of one
         self._last: Mapping[str, Any] = {}
 
     def read(self, chunk: Mapping[str, Any]) -> ChatGenerationChunk | None:
@@ -214,11 +220,8 @@ class StreamReader:
             if choice.get(name) is not None:
                 self._choice[name] = choice[name]
         delta = choice.get("delta") or {}
-        logprobs = choice.get("logprobs")
-        info = {"logprobs": logprobs} if logprobs else None
-        kwargs = {}
-        if reasoning := _reasoning_field(delta):
-            kwargs[REASONING_KEY] = reasoning
+        info, kwargs = _logprobs(choice), _beside_content(delta)
+        self._refusal += kwargs.pop("refusal", "")
         calls = self._calls.read(delta.get("tool_calls") or [])
         content = self._without_blanks(delta.get("content") or "")
         if not (content or kwargs or calls or info):
@@ -228,9 +231,9 @@ class StreamReader:
             id=chunk.get("id"),
             additional_kwargs=kwargs,
             tool_call_chunks=calls,
-            response_metadata={"model_provider": PROVIDER, **(info or {})},
+            response_metadata={"model_provider": PROVIDER, **info},
         )
-        return ChatGenerationChunk(message=message, generation_info=info)
+        return ChatGenerationChunk(message=message, generation_info=info or None)
 
     @staticmethod
     def draft(chunk: Mapping[str, Any]) -> DraftText | None:
@@ -255,6 +258,7 @@ class StreamReader:
         endings = self._calls.endings(cut=finish == "length")
         message = AIMessageChunk(
             content="" if self._calls else self._blank or "",
+            additional_kwargs=_beside_content({"refusal": self._refusal}),
             id=self._last.get("id"),
             usage_metadata=usage,
             tool_call_chunks=endings,

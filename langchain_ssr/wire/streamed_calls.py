@@ -11,7 +11,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
+from uuid import uuid4
 
 from langchain_core.messages import ToolCallChunk
 from langchain_core.messages.tool import tool_call_chunk
@@ -22,47 +24,82 @@ ENDINGS = ("", "]", "}", '"]', '"}', '""]', '""}')
 been cut after a backslash."""
 
 
+@dataclass
+class _Call:
+    """What has come of a call so far; `id` is the server's own, if it sends any."""
+
+    index: int
+    id: str | None
+    name: str = ""
+    arguments: str = ""
+
+    def is_over(self, function: Mapping[str, Any]) -> bool:
+        """Whether a piece without an id begins the next call, at the same index.
+
+        Servers may repeat the name in each piece.
+
+        Args:
+            function: The piece's `function`.
+        """
+        name, arguments = function.get("name"), function.get("arguments")
+        if not name or not self.arguments:
+            return False
+        return name != self.name or bool(arguments and _is_json(self.arguments))
+
+
 class StreamedCalls:
     """The tool calls of one stream, piece by piece."""
 
     def __init__(self) -> None:
         """Create the calls of a stream that has had none."""
-        self._arguments: dict[int, str] = {}
-        self._ids: list[str] = []
-        self._index: dict[Any, int] = {}
+        self._calls: list[_Call] = []
+        self._known: dict[tuple[Any, str | None], _Call] = {}
 
     def __bool__(self) -> bool:
-        return bool(self._arguments)
+        return bool(self._calls)
 
     def read(self, calls: Sequence[Mapping[str, Any]]) -> list[ToolCallChunk]:
         """Convert a delta's pieces of calls, one for each call.
 
         A burst can hold a call's name and its arguments as two pieces. langchain-core
-        joins pieces of several chunks, but not those of one.
+        joins pieces of several chunks, but not those of one. The first piece of a call
+        has its id, made up if the server sends none, and no later one has.
 
         Args:
             calls: The delta's `tool_calls`.
         """
         pieces: dict[int, ToolCallChunk] = {}
-        for call in calls:
-            function, index = call.get("function") or {}, self._index_of(call)
-            piece = pieces.setdefault(index, tool_call_chunk(index=index))
-            piece["id"] = piece["id"] or call.get("id")
-            piece["name"] = piece["name"] or function.get("name")
+        for piece in calls:
+            function, begun = piece.get("function") or {}, len(self._calls)
+            call = self._call_of(piece)
+            read = pieces.setdefault(call.index, tool_call_chunk(index=call.index))
+            if call.index == begun:
+                read["id"] = call.id or new_call_id()
+            if (name := function.get("name")) and name != call.name:
+                read["name"] = (read["name"] or "") + name
+                call.name += name
             if arguments := function.get("arguments"):
-                piece["args"] = (piece["args"] or "") + arguments
-                self._arguments[index] += arguments
+                read["args"] = (read["args"] or "") + arguments
+                call.arguments += arguments
         return list(pieces.values())
 
-    def _index_of(self, call: Mapping[str, Any]) -> int:
-        """Number calls by their ids: some servers send index 0 for every call."""
-        given, id_ = call.get("index"), call.get("id")
-        if id_ and id_ not in self._ids:
-            self._index[given] = len(self._ids)
-            self._ids.append(id_)
-        index = self._index.setdefault(given, len(self._ids))
-        self._arguments.setdefault(index, "")
-        return index
+    def _call_of(self, piece: Mapping[str, Any]) -> _Call:
+        """Find a piece's call, or begin one.
+
+        Some servers send index 0 for every call, some send no ids, and some no index.
+        """
+        index, id_ = piece.get("index"), piece.get("id") or None
+        function = piece.get("function") or {}
+        call, latest = self._known.get((index, id_)), self._known.get((index, None))
+        if id_ is None and latest and latest.is_over(function):
+            call = None
+        elif call is None and latest and not latest.id and not function.get("name"):
+            call, latest.id = latest, id_  # it comes late
+        if call is None:
+            call = _Call(index=len(self._calls), id=id_)
+            self._calls.append(call)
+        self._known[index, id_] = self._known[index, None] = call
+        return call
 
     def endings(self, *, cut: bool) -> list[ToolCallChunk]:
         """Return what keeps calls that are not whole from being taken for whole ones.
@@ -71,16 +108,23 @@ class StreamedCalls:
             cut: Whether the stream ended before the model did. Then a last call that
                 has no arguments yet is not whole; otherwise it takes none.
         """
-        last = max(self._arguments, default=None)
+        last = len(self._calls) - 1
         endings = {
-            index: ending_of(arguments or ("{" if cut and index == last else "{}"))
-            for index, arguments in self._arguments.items()
+            call.index: ending_of(
+                call.arguments or ("{" if cut and call.index == last else "{}")
+            )
+            for call in self._calls
         }
         return [
             tool_call_chunk(args=ending, index=index)
             for index, ending in endings.items()
             if ending
         ]
+
+
+def new_call_id() -> str:
+    """Make an id for a call that came without one: agents tell calls apart by ids."""
+    return f"call_{uuid4().hex}"
 
 
 def ending_of(arguments: str) -> str:
@@ -93,11 +137,17 @@ def ending_of(arguments: str) -> str:
         One of `ENDINGS`; nothing for whole JSON, and for what langchain-core does not
         take for the beginning of an object.
     """
+    if _is_json(arguments):
+        return ""
+    return next(end for end in ENDINGS if not _completed(arguments + end))
+
+
+def _is_json(text: str) -> bool:
     try:
-        json.loads(arguments, strict=False)
+        json.loads(text, strict=False)
     except ValueError:
-        return next(end for end in ENDINGS if not _completed(arguments + end))
-    return ""
+        return False
+    return True
 
 
 def _completed(arguments: str) -> bool:

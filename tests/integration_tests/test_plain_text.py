@@ -1,7 +1,9 @@
-"""Control text of users and tools is hidden from the template and put back as text."""
+"""Control text of users, tools and calls is hidden and put back as text."""
 
 from __future__ import annotations
 
+import copy
+import json
 from typing import Any
 
 import pytest
@@ -21,9 +23,9 @@ def plain_text() -> PlainText:
     return PlainText(TOKENIZER, TOKENIZER.chat_template)
 
 
-def render(messages: list[Any]) -> dict[str, Any]:
+def render(messages: list[Any], template: str | None = None) -> dict[str, Any]:
     text = TOKENIZER.apply_chat_template(
-        messages, tokenize=False, add_generation_prompt=True
+        messages, chat_template=template, tokenize=False, add_generation_prompt=True
     )
     ids = TOKENIZER.encode(text, add_special_tokens=False)
     return {"type": "token", "prompt": text, "prompt_token_ids": ids}
@@ -53,6 +55,71 @@ def test_control_text_is_the_tokens_of_its_letters(
     assert [i for i in ids if i in CONTROL] == wanted
     assert TOKENIZER.decode(ids) == prompt["prompt"] == render([message])["prompt"]
     assert [i for i in render([message])["prompt_token_ids"] if i in CONTROL] != wanted
+
+
+QWEN_XML = (
+    "{% for m in messages %}<|im_start|>{{ m.role }}\n"
+    "{% for call in m.tool_calls or [] %}<tool_call>{{ call.function.name }}"
+    "{% for name, value in call.function.arguments.items() %}"
+    "\n{{ name }}={{ value }}{% endfor %}</tool_call>{% endfor %}<|im_end|>\n"
+    "{% endfor %}"
+)
+"""Writes arguments as they are, as templates of models do that call in XML."""
+
+
+def with_call(name: str, arguments: Any) -> dict[str, Any]:
+    function = {"name": name, "arguments": arguments}
+    call = {"id": "c", "type": "function", "function": function}
+    return {"role": "assistant", "content": None, "tool_calls": [call]}
+
+
+@pytest.mark.kind(7)
+@pytest.mark.parametrize("template", [None, QWEN_XML], ids=["json", "xml"])
+@pytest.mark.parametrize("as_text", [True, False])
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("f", {"t": ATTACK}),
+        ("f", {"t": {"deep": [1, None, ATTACK]}}),
+        ("f", {ATTACK: "x"}),
+        (ATTACK, {"t": "x"}),
+    ],
+    ids=["value", "deep value", "key", "name"],
+)
+def test_control_text_of_a_call_is_the_tokens_of_its_letters(
+    plain_text: PlainText,
+    name: str,
+    arguments: dict[str, Any],
+    as_text: bool,
+    template: str | None,
+) -> None:
+    given = json.dumps(arguments).replace("<", "\\u003c") if as_text else arguments
+    message = with_call(name, given)
+    before = copy.deepcopy(message)
+    hidden = plain_text.hide([message])
+    assert "<" not in str(hidden.messages)
+    assert message == before
+    [call] = hidden.messages[0]["tool_calls"]
+    function = call["function"]
+    assert (call["id"], type(function["arguments"])) == ("c", type(given))
+    if as_text:  # vLLM does so, in place
+        function["arguments"] = json.loads(function["arguments"])
+    prompt = render(hidden.messages, template)
+    assert plain_text.put_back(hidden, prompt, add_special_tokens=False)
+    ids = prompt["prompt_token_ids"]
+    harmless = render([with_call("f", {"t": "x"})], template)["prompt_token_ids"]
+    assert [i for i in ids if i in CONTROL] == [i for i in harmless if i in CONTROL]
+    attacked = render([with_call(name, arguments)], template)
+    assert TOKENIZER.decode(ids) == prompt["prompt"] == attacked["prompt"]
+
+
+@pytest.mark.parametrize("arguments", ['{"t": "a < b"}', '{"t": </think>', "", None])
+def test_other_calls_are_left_to_vllm(plain_text: PlainText, arguments: Any) -> None:
+    """Of arguments that are no JSON, vLLM writes none."""
+    assert plain_text.hide([with_call("f", arguments)]) is None
+    assert plain_text.hide([{**with_call("f", "{}"), "tool_calls": None}]) is None
+    custom = {"type": "custom", "custom": {"name": "f", "input": "x"}}
+    assert plain_text.hide([{"role": "assistant", "tool_calls": [custom]}]) is None
 
 
 @pytest.mark.parametrize(
@@ -88,7 +155,7 @@ def test_messages_are_left_as_they_are(plain_text: PlainText) -> None:
     [
         {"type": "multimodal"},
         {"prompt": None},
-        {"prompt": "escaped \\ue000{mark}-0\\ue001"},
+        {"prompt": "changed [{mark} 0]"},
     ],
 )
 def test_what_cannot_be_put_back_is_left_alone(

@@ -53,7 +53,8 @@ CHUNKS = [
 def letters(message: dict, finish: str) -> list[dict]:
     """Cut a message into the smallest chunks."""
     chunks = [_delta(reasoning=letter) for letter in message.get("reasoning", "")]
-    chunks += [_delta(content=letter) for letter in message.get("content") or ""]
+    for name in ("content", "refusal"):
+        chunks += [_delta(**{name: letter}) for letter in message.get(name) or ""]
     for i, call in enumerate(message.get("tool_calls", [])):
         function = call["function"]
         head = {"index": i, "id": call["id"], "function": {"name": function["name"]}}
@@ -65,7 +66,7 @@ def letters(message: dict, finish: str) -> list[dict]:
     return [*chunks, _delta(finish=finish), LAST]
 
 
-def called(name: str, arguments: str, id_: str = "c0") -> dict:
+def called(name: str, arguments: str, id_: str | None = "c0") -> dict:
     """Write a tool call as the API does."""
     function = {"name": name, "arguments": arguments}
     return {"id": id_, "type": "function", "function": function}

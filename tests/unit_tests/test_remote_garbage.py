@@ -61,6 +61,7 @@ def test_whole_answer_that_is_no_json(way, text):
         'data: {"choices": [{"delta": 3}]}\n\n',
         'data: {"choices": [{"delta": {"content": [1]}}]}\n\n',
         'data: {"choices": [{"delta": {"tool_calls": 3}}]}\n\n',
+        'data: {"choices": [{"delta": {"tool_calls": [{"index": []}]}}]}\n\n',
     ],
 )
 @pytest.mark.parametrize("at", [0, 3])

@@ -100,6 +100,43 @@ def test_control_text_of_a_user_counts_as_text(llm, kind):
     assert count(llm, message) == len(["user", "one", *control, "assistant", "<think>"])
 
 
+@pytest.mark.kind(7)
+def test_control_text_in_a_call_counts_as_text(llm):
+    call = tool_call(name="f", args={"one": "<s>", "two": ["<s>"]}, id="c")
+    ids = llm.get_prompt_token_ids([AIMessage("", tool_calls=[call])])
+    words = [2, 0, 0, 3, 0, 0, 0, 0]  # one < s> two [' < s> ']
+    assert ids == [5, *words, 5, 7]
+
+
+DEVELOPER = SystemMessage(
+    "two three", additional_kwargs={"__openai_role__": "developer"}
+)
+
+
+@pytest.mark.parametrize("place", [0, 1, 2])
+@pytest.mark.parametrize("system", [[], [SystemMessage("one")]])
+@pytest.mark.kind(13)
+def test_developer_counts_as_system_where_the_template_has_no_such_role(
+    llm, place, system
+):
+    others = [HumanMessage("one"), HumanMessage("two")]
+    messages = [*system, *others[:place], DEVELOPER, *others[place:]]
+    text = " ".join(message.content for message in [*system, DEVELOPER])
+    assert llm.get_prompt_token_ids(messages) == llm.get_prompt_token_ids(
+        [SystemMessage(text), *others]
+    )
+
+
+@pytest.mark.parametrize("place", [0, 1, 2])
+def test_developer_keeps_its_role_where_the_template_has_it(folder, place):
+    template = TEMPLATE + "{# 'developer' #}"
+    llm = ChatSSR(model=str(folder), engine_kwargs={"chat_template": template})
+    messages, ids = [HumanMessage("one"), HumanMessage("two")], [6, 2, 6, 3, 5, 7]
+    messages.insert(place, DEVELOPER)
+    ids[2 * place : 2 * place] = [0, 3, 4]  # 0: the tokenizer has no word for the role
+    assert llm.get_prompt_token_ids(messages) == ids
+
+
 @pytest.mark.kind(11)
 def test_whole_conversation_counts(llm):
     call = tool_call(name="f", args={"one": "two three"}, id="c")

@@ -189,6 +189,28 @@ def test_reasoning_of_another_provider_is_read():
     assert one(message) == {"role": "assistant", "content": "yes", "reasoning": "hm"}
 
 
+PROVIDERS = ("openai", "anthropic", "google_genai", "google_vertexai", "bedrock")
+PROVIDERS += ("bedrock_converse", "groq", "langchain-ssr", "unheard-of")
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+@pytest.mark.parametrize("content", ["b", [{"type": "text", "text": "b"}]])
+@pytest.mark.kind(12)
+def test_reasoning_beside_the_content_is_read_whoever_wrote_it(provider, content):
+    message = AIMessage(
+        content,
+        additional_kwargs={"reasoning_content": "R"},
+        response_metadata={"model_provider": provider},
+    )
+    assert one(message) == {"role": "assistant", "content": "b", "reasoning": "R"}
+
+
+@pytest.mark.parametrize("nothing", [None, "", 5, {"a": 1}, ["R"]])
+def test_reasoning_that_is_no_text_is_left_out(nothing):
+    message = AIMessage("b", additional_kwargs={"reasoning_content": nothing})
+    assert one(message) == {"role": "assistant", "content": "b"}
+
+
 @pytest.mark.parametrize("content", ["a", [], [{"type": "reasoning"}]])
 def test_no_reasoning_is_an_empty_text(content):
     assert reasoning_of(AIMessage(content)) == ""

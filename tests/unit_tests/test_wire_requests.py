@@ -102,6 +102,21 @@ def test_system_message_moves_to_the_beginning():
     assert [message["role"] for message in wire] == ["system", "user"]
 
 
+@pytest.mark.parametrize("place", [0, 1, 2, 3])
+@pytest.mark.kind(13)
+def test_developer_message_keeps_its_role_and_its_place(place):
+    """Only the server knows whether the template has the role: vLLM asks it."""
+    messages = [HumanMessage("h"), AIMessage("a"), HumanMessage("i")]
+    developer = {"__openai_role__": "developer"}
+    messages.insert(place, SystemMessage("d", additional_kwargs=developer))
+    wire = messages_to_wire(messages)
+    assert [message["content"] for message in wire] == [m.content for m in messages]
+    assert wire[place] == {"role": "developer", "content": "d"}
+    first, *others = messages_to_wire([*messages, SystemMessage("s")])
+    assert first == {"role": "system", "content": "s"}
+    assert others == wire
+
+
 def test_message_is_left_as_it_is():
     message = HumanMessage(["a", {"type": "text", "text": "b"}])
     before = message.model_copy(deep=True)

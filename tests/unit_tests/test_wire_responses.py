@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+from functools import reduce
+from operator import add
 
 import pytest
 from langchain_core.messages import AIMessage
 
+from langchain_ssr import ChatSSR
 from langchain_ssr.stats import SpeculationStats
 from langchain_ssr.wire.responses import result_from_wire, usage_from_wire
 
@@ -85,6 +88,24 @@ def test_v1_content_blocks_hold_reasoning_and_text():
 def test_refusal_is_kept():
     message = answer({"content": None, "refusal": "I will not"})
     assert message.additional_kwargs == {"refusal": "I will not"}
+
+
+@pytest.mark.parametrize("version", ["v0", "v1"])
+def test_refusal_is_the_same_in_every_way(backend, version):
+    backend.answer(reasoning="hm", refusal="I will not")
+    llm = ChatSSR(model="m", output_version=version)
+    whole, merged = llm.invoke("x"), reduce(add, llm.stream("x"))
+    assert whole.additional_kwargs["refusal"] == "I will not"
+    assert merged.additional_kwargs == whole.additional_kwargs
+    blocks = [
+        {**block, "index": f"lc_{block['type']}"} for block in whole.content_blocks
+    ]
+    assert blocks[-1]["refusal"] == "I will not"
+    assert merged.content_blocks == blocks
+    stream = llm.stream_events("x", version="v3")
+    ends = [e["content"] for e in stream if e["event"] == "content-block-finish"]
+    assert ends == blocks
+    assert stream.output.additional_kwargs == whole.additional_kwargs
 
 
 # --- tool calls ----------------------------------------------------------------------
@@ -204,8 +225,9 @@ def test_logprobs_are_metadata():
     logprobs = {"content": [{"token": "x", "logprob": -0.5, "top_logprobs": []}]}
     wire = response({"content": "x"})
     wire["choices"][0]["logprobs"] = logprobs
-    metadata = result_from_wire(wire).generations[0].message.response_metadata
-    assert metadata["logprobs"] == logprobs
+    [generation] = result_from_wire(wire).generations
+    assert generation.message.response_metadata["logprobs"] == logprobs
+    assert generation.generation_info == {"finish_reason": "stop", "logprobs": logprobs}
 
 
 def test_usage_of_several_choices_counts_once():

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from langchain_core.load import dumps, loads
 from langchain_core.messages import AIMessageChunk, message_chunk_to_message
+from langchain_core.outputs import ChatGenerationChunk
 
 from langchain_ssr.wire.responses import StreamReader
 from langchain_ssr.wire.streamed_calls import ending_of
@@ -34,10 +35,14 @@ def usage_chunk(**fields) -> dict:
     return {**HEAD, "choices": [], "usage": USAGE, **fields}
 
 
-def read(chunks: list[dict], **options) -> list[AIMessageChunk]:
+def generations(chunks: list[dict], **options) -> list[ChatGenerationChunk]:
     reader = StreamReader(**options)
     parts = [part for chunk in chunks if (part := reader.read(chunk))]
-    return [part.message for part in [*parts, reader.finish()]]
+    return [*parts, reader.finish()]
+
+
+def read(chunks: list[dict], **options) -> list[AIMessageChunk]:
+    return [part.message for part in generations(chunks, **options)]
 
 
 TYPICAL = [
@@ -76,6 +81,12 @@ def test_blanks_before_a_call_are_no_content(called):
     *parts, last = read(chunks)
     assert all(part.content == "" for part in parts)
     assert last.content == ("" if called else "\n\n")
+
+
+def test_refusal_is_added_up():
+    message = reduce(add, read([delta(refusal="I "), delta(refusal="will not")]))
+    assert message.content == ""
+    assert message.additional_kwargs == {"refusal": "I will not"}
 
 
 def test_blanks_before_text_come_with_it():
