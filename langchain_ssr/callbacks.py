@@ -108,13 +108,30 @@ class SpeculationCallbackHandler(BaseCallbackHandler):
 
     @property
     def by_model(self) -> dict[str, SpeculationTotals]:
-        """Totals by the model's name, as they are now."""
+        """Totals by the model's name, as they are now.
+
+        Example:
+            ```python
+            with get_speculation_callback() as callback:
+                llm.invoke("Hi")
+            for model, totals in callback.by_model.items():
+                print(model, totals)
+            ```
+        """
         with self._lock:
             return dict(self._by_model)
 
     @property
     def total(self) -> SpeculationTotals:
-        """Totals of all models, as they are now."""
+        """Totals of all models, as they are now.
+
+        Example:
+            ```python
+            with get_speculation_callback() as callback:
+                llm.invoke("Hi")
+            print(callback.total)
+            ```
+        """
         return sum(self.by_model.values(), SpeculationTotals())
 
     def __repr__(self) -> str:

@@ -7,9 +7,12 @@ from pathlib import Path
 from typing import Any, Literal, Self
 
 from langchain_core.messages import BaseMessage
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from langchain_ssr.sources import SOURCES
+from langchain_ssr.stats_parts import Overhead, SourceStats, StatsModel, Timing
+
+__all__ = ["Overhead", "Reason", "SourceStats", "SpeculationStats", "Timing"]
 
 Reason = Literal[
     "disabled",
@@ -36,37 +39,7 @@ _WITHOUT_COUNTS = ("n", "server_without_ssr")
 """Reasons of reports that count nothing: of one choice among several, and of none."""
 
 
-class _Stats(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
-
-class SourceStats(_Stats):
-    """Proposed and accepted tokens of one source."""
-
-    num_draft_tokens: int = 0
-    num_accepted_draft_tokens: int = 0
-
-
-class Overhead(_Stats):
-    """Work, in tokens, that a plain engine would not have done."""
-
-    num_draft_tokens: int = 0
-    num_rejected_tokens: int = 0
-    num_prefill_tokens: int = 0
-
-
-class Timing(_Stats):
-    """Durations in milliseconds; `None` where the engine did not measure."""
-
-    queue_time_ms: float | None = None
-    time_to_first_token_ms: float | None = None
-    time_to_first_draft_ms: float | None = None
-    reasoning_time_ms: float | None = None
-    answer_time_ms: float | None = None
-    generation_time_ms: float | None = None
-
-
-class SpeculationStats(_Stats):
+class SpeculationStats(StatsModel):
     """What speculation did for one answer (`response_metadata["speculation"]`).
 
     Tokens are counted as in usage. A step is one engine step that gave this request
@@ -84,21 +57,34 @@ class SpeculationStats(_Stats):
     """
 
     schema_version: Literal[1] = 1
+    """Version of these names and their meaning."""
     mode: Literal["ssr", "off"] = "off"
+    """Whether SSR had a part in the answer."""
     reason: Reason | None = None
+    """Why there was no draft or no speculation, or that a limit cut a setting."""
     num_reasoning_tokens: int = 0
+    """Output tokens of the reasoning."""
     num_answer_tokens: int = 0
+    """All other output tokens."""
     num_reasoning_steps: int = 0
+    """Engine steps that began in the reasoning."""
     num_answer_steps: int = 0
+    """All other engine steps."""
     num_saved_steps: int = 0
+    """Engine steps that a plain engine would have taken beyond these."""
     speculative_decoding: dict[str, Any] | None = None
     """vLLM's own block, with its names and meaning."""
     sources: dict[str, SourceStats] = Field(
         default_factory=lambda: {name: SourceStats() for name in SOURCES}
     )
+    """Proposed and accepted tokens by where the proposals came from."""
     drafts: list[dict[str, Any]] = Field(default_factory=list)
+    """Each draft: its budget, its length in tokens and steps, how many of its tokens
+    were accepted, `duration_ms`, and why it ended."""
     overhead: Overhead = Field(default_factory=Overhead)
+    """Tokens that a plain engine would not have computed."""
     timing: Timing = Field(default_factory=Timing)
+    """Durations in milliseconds, as the engine saw them."""
     clamped: dict[str, Any] | None = None
     """Settings that the request wanted more of than a limit allows, as they were in
     force. A prediction stands as the number of its tokens that were used."""

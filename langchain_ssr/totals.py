@@ -38,22 +38,33 @@ class SpeculationTotals(BaseModel):
     model_config = ConfigDict(extra="ignore", frozen=True)
 
     num_responses: int = 0
+    """Responses that carried statistics; with `n` above 1 one for all answers."""
     num_ssr_responses: int = 0
     """Responses whose mode was "ssr"."""
     num_reasoning_tokens: int = 0
+    """Output tokens of the reasoning."""
     num_answer_tokens: int = 0
+    """All other output tokens."""
     num_reasoning_steps: int = 0
+    """Engine steps that began in the reasoning."""
     num_answer_steps: int = 0
+    """All other engine steps."""
     num_saved_steps: int = 0
+    """Engine steps that a plain engine would have taken beyond these."""
     num_drafts: int = 0
+    """Drafts that were begun."""
     num_spec_steps: int = 0
     """Steps that verified proposed tokens; this and the next two as vLLM counts."""
     num_draft_tokens: int = 0
+    """Tokens that were proposed, from drafts or elsewhere."""
     num_accepted_draft_tokens: int = 0
+    """Of these, tokens that the model accepted."""
     sources: dict[str, SourceStats] = Field(
         default_factory=lambda: {name: SourceStats() for name in SOURCES}
     )
+    """Proposed and accepted tokens by where the proposals came from."""
     overhead: Overhead = Field(default_factory=Overhead)
+    """Tokens that a plain engine would not have computed."""
     reasons: dict[str, int] = Field(default_factory=dict)
     """How often each `SpeculationStats.reason` was given."""
 
@@ -120,22 +131,51 @@ class SpeculationTotals(BaseModel):
 
     @property
     def tokens_per_reasoning_step(self) -> float | None:
-        """Mean reasoning tokens of an engine step; 1 without speculation."""
+        """Mean reasoning tokens of an engine step; 1 without speculation.
+
+        Example:
+            ```python
+            totals = SpeculationTotals.of_messages([llm.invoke("Hi")])
+            print(totals.tokens_per_reasoning_step)
+            ```
+        """
         return _quotient(self.num_reasoning_tokens, self.num_reasoning_steps)
 
     @property
     def tokens_per_answer_step(self) -> float | None:
-        """Mean answer tokens of an engine step; 1 without speculation."""
+        """Mean answer tokens of an engine step; 1 without speculation.
+
+        Example:
+            ```python
+            totals = SpeculationTotals.of_messages([llm.invoke("Hi")])
+            print(totals.tokens_per_answer_step)
+            ```
+        """
         return _quotient(self.num_answer_tokens, self.num_answer_steps)
 
     @property
     def draft_acceptance_rate(self) -> float | None:
-        """Accepted share of the proposed tokens, 0 to 1."""
+        """Accepted share of the proposed tokens, 0 to 1.
+
+        Example:
+            ```python
+            totals = SpeculationTotals.of_messages([llm.invoke("Hi")])
+            if (rate := totals.draft_acceptance_rate) is not None:
+                print(f"{rate:.0%} of {totals.num_draft_tokens} tokens accepted")
+            ```
+        """
         return _quotient(self.num_accepted_draft_tokens, self.num_draft_tokens)
 
     @property
     def mean_acceptance_length(self) -> float | None:
-        """Mean tokens of a verifying step, the one it samples itself included."""
+        """Mean tokens of a verifying step, the one it samples itself included.
+
+        Example:
+            ```python
+            totals = SpeculationTotals.of_messages([llm.invoke("Hi")])
+            print(totals.mean_acceptance_length)  # 1 if nothing was accepted
+            ```
+        """
         accepted = _quotient(self.num_accepted_draft_tokens, self.num_spec_steps)
         return None if accepted is None else 1 + accepted
 

@@ -85,8 +85,21 @@ def watch(llm: ChatSSR) -> StepLog:
     Args:
         llm: A model whose `engine_kwargs` have those of `DETAILS`.
 
+    Returns:
+        A log; its `total` has `num_steps` and `num_scheduled_tokens` so far.
+
     Raises:
         SettingsError: The engine is not in this process, or does not tell of its steps.
+
+    Example:
+        ```python
+        from langchain_ssr.bench.steps import DETAILS, watch
+
+        watched = ChatSSR(model="demo", max_tokens=200, engine_kwargs=DETAILS)
+        log = watch(watched)
+        watched.invoke("Hi")
+        print(log.total.num_steps, log.total.num_scheduled_tokens)
+        ```
     """
     if llm.base_url or not DETAILS.items() <= dict(llm.engine_kwargs or {}).items():
         raise SettingsError(

@@ -89,8 +89,10 @@ class TraceRecorder(BaseCallbackHandler):
 
     Example:
         ```python
-        recorder = TraceRecorder("agent.jsonl")
-        agent.invoke({"messages": "..."}, {"callbacks": [recorder]})
+        from langchain_ssr.bench.trace import TraceRecorder
+
+        recorder = TraceRecorder("requests.jsonl")
+        llm.invoke("Hi", {"callbacks": [recorder]})  # so with chains and agents
         ```
     """
 
