@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import AsyncIterator, Iterator
+from functools import partial
 from typing import Any, Self
 
 from langchain_core.callbacks import (
@@ -20,6 +21,7 @@ from langchain_core.outputs import ChatGenerationChunk, ChatResult
 from langchain_ssr.backends.base import JSON
 from langchain_ssr.draft_channels import areport_draft, report_draft, wants_drafts
 from langchain_ssr.openai_settings import settings_of
+from langchain_ssr.prompt_length import atelling_length, telling_length
 from langchain_ssr.tool_binder import ToolBinder
 from langchain_ssr.tracing import trace_results, trace_stream_results
 from langchain_ssr.wire.requests import speculation_of
@@ -109,8 +111,10 @@ class ChatSSR(ToolBinder):
         answer = llm.bind_tools([add]).invoke("What is 17 + 25?")
         answer.tool_calls
         ```
-        A call ends the reasoning, also where the model has not closed it. One that is
-        not whole, cut by `max_tokens` for example, is never in `tool_calls`.
+        A call ends the reasoning, also where the model has not closed it; what it says
+        after a call is no content, and the same call once more after the reasoning is
+        no second one. One that is not whole, cut by `max_tokens` for example, is never
+        in `tool_calls`.
 
     Structured output:
         ```python
@@ -181,6 +185,7 @@ class ChatSSR(ToolBinder):
             mine.temperature
             ```
         """
+        cls._refuse_contradictions(settings)
         names = cls.canonical_names()
         given = {names.get(name, name): value for name, value in settings.items()}
         return cls(**{**settings_of(llm), **given})
@@ -195,9 +200,12 @@ class ChatSSR(ToolBinder):
         request = self._request(messages, stop, kwargs, stream=False)
         if wants_drafts(request):
             kwargs["stream_usage"] = True
-            result = generate_from_stream(self._stream(messages, stop, **kwargs))
+            chunks = self._stream(messages, stop, **kwargs)
+            result = _with_output(generate_from_stream(chunks))
         else:
-            response = self._backend.complete(request)
+            count = partial(self.get_prompt_token_ids, messages, **kwargs)
+            with telling_length(count):
+                response = self._backend.complete(request)
             result = result_from_wire(response, stats=_wants_stats(request))
         trace_results(run_manager, result)
         return result
@@ -213,9 +221,11 @@ class ChatSSR(ToolBinder):
         if wants_drafts(request):
             kwargs["stream_usage"] = True
             chunks = self._astream(messages, stop, **kwargs)
-            result = await agenerate_from_stream(chunks)
+            result = _with_output(await agenerate_from_stream(chunks))
         else:
-            response = await self._backend.acomplete(request)
+            count = partial(self.get_prompt_token_ids, messages, **kwargs)
+            async with atelling_length(count):
+                response = await self._backend.acomplete(request)
             result = result_from_wire(response, stats=_wants_stats(request))
         trace_results(run_manager, result)
         return result
@@ -231,7 +241,9 @@ class ChatSSR(ToolBinder):
     ) -> Iterator[ChatGenerationChunk]:
         request = self._request(messages, stop, kwargs, stream=True)
         reader = self._reader(request, stream_usage)
-        with contextlib.closing(self._backend.stream(request)) as events:
+        count = partial(self.get_prompt_token_ids, messages, **kwargs)
+        stream = self._backend.stream(request)
+        with telling_length(count), contextlib.closing(stream) as events:
             for event in events:
                 if draft := reader.draft(event):
                     report_draft(draft)
@@ -252,7 +264,9 @@ class ChatSSR(ToolBinder):
     ) -> AsyncIterator[ChatGenerationChunk]:
         request = self._request(messages, stop, kwargs, stream=True)
         reader = self._reader(request, stream_usage)
-        async with contextlib.aclosing(self._backend.astream(request)) as events:
+        count = partial(self.get_prompt_token_ids, messages, **kwargs)
+        stream = self._backend.astream(request)
+        async with atelling_length(count), contextlib.aclosing(stream) as events:
             async for event in events:
                 if draft := reader.draft(event):
                     await areport_draft(draft)
@@ -271,3 +285,11 @@ class ChatSSR(ToolBinder):
 
 def _wants_stats(request: JSON) -> bool:
     return speculation_of(request).get("speculation_stats") != "none"
+
+
+def _with_output(result: ChatResult) -> ChatResult:
+    """Add to a result that was streamed what `result_from_wire` says beside it."""
+    metadata = result.generations[0].message.response_metadata
+    names = ("model_name", "token_usage", "id")
+    result.llm_output = {name: metadata.get(name) for name in names}
+    return result

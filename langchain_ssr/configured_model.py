@@ -5,7 +5,9 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import pickle
 from collections.abc import Mapping
+from functools import reduce
 from typing import Any, Self, cast
 
 from langchain_core.language_models import (
@@ -14,7 +16,7 @@ from langchain_core.language_models import (
     ModelProfile,
 )
 from langchain_core.messages import BaseMessage
-from pydantic import ConfigDict, model_validator
+from pydantic import ConfigDict, StrictBool, model_validator
 
 from langchain_ssr.backends.base import JSON
 from langchain_ssr.callbacks import drafts_are_watched
@@ -47,15 +49,23 @@ class ConfiguredModel(ConnectionSettings, CallSettings, BaseChatModel):
     """A chat model that knows its settings, and makes requests of them."""
 
     model_config = ConfigDict(
-        extra="ignore", populate_by_name=True, arbitrary_types_allowed=True
+        extra="ignore",
+        populate_by_name=True,
+        arbitrary_types_allowed=True,
+        hide_input_in_errors=True,  # it may hold a key
     )
+
+    stream_drafts: StrictBool | None = None  # type: ignore[assignment]
+    """Deliver the text of drafts while the model still thinks. `None`: where a hook for
+    drafts watches. (A copy cannot tell a `False` of the user's from a default.)"""
 
     @model_validator(mode="before")
     @classmethod
-    def _refuse_unknown_names(cls, data: Any) -> Any:
+    def _check_names(cls, data: Any) -> Any:
         if not isinstance(data, Mapping):
             return data
         check_names(data, cls.canonical_names(), cls.__name__)
+        cls._refuse_contradictions(data)
         if isinstance(data.get("profile"), _DerivedProfile):
             # `configurable_fields` passes all fields on, perhaps to another model.
             return {name: data[name] for name in data if name != "profile"}
@@ -66,6 +76,48 @@ class ConfiguredModel(ConnectionSettings, CallSettings, BaseChatModel):
             self.model, self.engine_kwargs, is_remote=bool(self.base_url)
         )
         return cast("ModelProfile", _DerivedProfile(profile))
+
+    @property
+    def model_name(self) -> str:
+        """The model, by the name that langchain-openai has for it."""
+        return self.model
+
+    def model_copy(
+        self, *, update: Mapping[str, Any] | None = None, deep: bool = False
+    ) -> Self:
+        """Copy the model. A profile that follows from the settings follows the new.
+
+        Args:
+            update: Settings to replace, by name or alias; they are not checked.
+            deep: Whether to copy what the settings hold, too.
+        """
+        names = self.canonical_names()
+        given = {names.get(name, name): value for name, value in (update or {}).items()}
+        copied = super().model_copy(update=given, deep=deep)
+        if given and isinstance(copied.profile, _DerivedProfile | None):
+            copied.profile = None
+            with contextlib.suppress(Exception):  # as when a model is made
+                copied.profile = copied._resolve_model_profile()  # noqa: SLF001
+        return copied
+
+    def __getstate__(self) -> dict[Any, Any]:
+        """Return what is pickled.
+
+        Raises:
+            SettingsError: If a setting works in this process only; the message names
+                it.
+        """
+        for name in _SHARED:
+            try:
+                pickle.dumps(getattr(self, name))
+            except (pickle.PicklingError, AttributeError):
+                continue  # a lambda, for example: cloudpickle takes it
+            except TypeError as error:  # a lock, a connection
+                raise SettingsError(
+                    f"{name}: {error}. Pickle llm.model_copy(update={{{name!r}: None}})"
+                    ", and set it anew where the model is loaded."
+                ) from error
+        return super().__getstate__()
 
     def __deepcopy__(self, memo: dict[int, Any] | None = None) -> Self:
         """Copy all but what cannot be copied, or works only if it is shared."""
@@ -78,7 +130,11 @@ class ConfiguredModel(ConnectionSettings, CallSettings, BaseChatModel):
     # --- requests -----------------------------------------------------------------
 
     def _settings(self, call: Mapping[str, Any]) -> CallSettings:
-        """Merge constructor, `model_kwargs` and call; later ones win."""
+        """Merge constructor, `model_kwargs` and call; later ones win.
+
+        `speculation` is off in the result if the engine has none.
+        """
+        self._refuse_fixed(call)
         own = {
             name: getattr(self, name)
             for name in self.model_fields_set & set(CallSettings.model_fields)
@@ -86,6 +142,8 @@ class ConfiguredModel(ConnectionSettings, CallSettings, BaseChatModel):
         merged = merge_call_settings(own, self.model_kwargs, call)
         if merged.enable_thinking == "auto" and merged.reasoning_effort is None:
             merged.enable_thinking = thinking_default(self.model)
+        if not self._speculates:
+            merged.speculation = False
         return merged
 
     @property
@@ -107,10 +165,8 @@ class ConfiguredModel(ConnectionSettings, CallSettings, BaseChatModel):
             merged.stream_drafts = True
         if stream and merged.n > 1:
             raise SettingsError("n: a stream carries one answer, so n must be 1")
-        if self._speculates:
-            fields["vllm_xargs"] = speculation_to_wire(merged)
-        elif self.base_url:  # the server's engine speculates unless it is told
-            merged.speculation = False
+        # A server's engine speculates unless it is told.
+        if self._speculates or self.base_url:
             fields["vllm_xargs"] = speculation_to_wire(merged)
         media = bool(self.base_url) or takes_media(self.engine_kwargs)
         return build_request(
@@ -144,6 +200,13 @@ class ConfiguredModel(ConnectionSettings, CallSettings, BaseChatModel):
                 params["ls_stop"] = settings.stop
             return cast("LangSmithParams", {**params, **settings_metadata(settings)})
         return params
+
+    def _combine_llm_outputs(
+        self, llm_outputs: list[dict[str, Any] | None], /
+    ) -> dict[str, Any]:
+        """Add up the usage of several prompts; streams tell none here."""
+        usages = [(output or {}).get("token_usage") for output in llm_outputs]
+        return {"model_name": self.model, "token_usage": reduce(_added, usages, {})}
 
     def _get_llm_string(self, stop: list[str] | None = None, **kwargs: Any) -> str:
         """Return the cache's key: all that an answer's text depends on.
@@ -180,3 +243,12 @@ class ConfiguredModel(ConnectionSettings, CallSettings, BaseChatModel):
     def lc_secrets(self) -> dict[str, str]:
         """Name the environment variables that stand for secrets."""
         return {"api_key": "SSR_API_KEY"}
+
+
+def _added(one: Any, other: Any) -> Any:
+    """Add up numbers, also those in dictionaries; what is `None` counts nothing."""
+    if one is None or other is None:
+        return other if one is None else one
+    if isinstance(one, Mapping):
+        return {n: _added(one.get(n), other.get(n)) for n in {**one, **other}}
+    return one + other

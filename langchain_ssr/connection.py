@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Self
 
@@ -18,16 +19,27 @@ from pydantic import (
 )
 
 from langchain_ssr.errors import SettingsError
-from langchain_ssr.settings import merge_call_settings
-from langchain_ssr.settings_base import NonNegativeInt, Settings
+from langchain_ssr.settings import CallSettings, merge_call_settings
+from langchain_ssr.settings_base import NonNegativeInt, Settings, drop_none
 
 BASE_URL_VARIABLE = "SSR_BASE_URL"
 LONGEST_TIMEOUT = 1e9
 """Seconds; Python's locks cannot wait for ten times as long."""
+_OF_OPENAI = {"extra_headers": "default_headers"}
+"""Arguments of the openai client's calls, and the settings that do the same."""
 
 
 class ConnectionSettings(Settings):
-    """Where the engine is. Fixed when the chat model is built."""
+    """Where the engine is. Fixed when the chat model is built.
+
+    Example:
+        ```python
+        from langchain_ssr.connection import ConnectionSettings
+
+        there = ConnectionSettings(model="demo", base_url="http://localhost:8000/v1")
+        ChatSSR(**there.model_dump(exclude_unset=True), max_tokens=200)
+        ```
+    """
 
     model: Annotated[StrictStr, Field(min_length=1)] = Field(
         validation_alias=AliasChoices("model", "model_name")
@@ -66,9 +78,42 @@ class ConnectionSettings(Settings):
     engine_kwargs: dict[str, Any] = Field(default_factory=dict)
     """Arguments of `vllm serve`, with underscores: `{"max_model_len": 4096}`."""
     streaming: StrictBool = False
+    """Let `invoke` stream too, so that callbacks see each token as it comes."""
     stream_usage: StrictBool = True
+    """Deliver `usage_metadata` with the last chunk of a stream."""
     model_kwargs: dict[str, Any] = Field(default_factory=dict)
     """Call settings in a dictionary, for code that passes settings on."""
+
+    @classmethod
+    def _refuse_contradictions(cls, given: Mapping[str, Any]) -> None:
+        """Refuse two names of one setting that say different things.
+
+        Raises:
+            SettingsError: If there are any; the message has both names.
+        """
+        names, first = cls.canonical_names(), dict[str, str]()
+        for name, value in drop_none(given).items():
+            other = first.setdefault(names.get(name, name), name)
+            if other != name and given[other] != value:
+                raise SettingsError(
+                    f"{other} and {name} are two names of one setting, and their "
+                    "values differ"
+                )
+
+    @classmethod
+    def _refuse_fixed(cls, call: Iterable[str]) -> None:
+        """Refuse settings in a call that only the constructor takes.
+
+        Raises:
+            SettingsError: If there are any; the message says where they belong.
+        """
+        names = {**cls.canonical_names(), **_OF_OPENAI}
+        for name in call:
+            if name in names and name not in CallSettings.canonical_names():
+                raise SettingsError(
+                    f"{name} is no setting of a call, but of the constructor: "
+                    f"{cls.__name__}({names[name]}=...)"
+                )
 
     @field_validator("base_url")
     @classmethod
@@ -104,6 +149,8 @@ class ConnectionSettings(Settings):
     @classmethod
     def _checked_model_kwargs(cls, value: dict[str, Any]) -> dict[str, Any]:
         try:
+            cls._refuse_fixed(value)
+            cls._refuse_contradictions(value)
             merge_call_settings(value)
         except SettingsError as error:
             raise ValueError(str(error)) from None

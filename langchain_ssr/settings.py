@@ -52,7 +52,16 @@ def suggest(name: str, known: Iterable[str]) -> str:
 
 
 class SpeculationSettings(Settings):
-    """How drafts are made and used. All of it leaves the answers as they are."""
+    """How drafts are made and used. All of it leaves the answers as they are.
+
+    Example:
+        ```python
+        from langchain_ssr.settings import SpeculationSettings
+
+        early = SpeculationSettings(draft_budget=[64, 256], draft_temperature=0)
+        llm.bind(**early.model_dump(exclude_unset=True)).invoke("Hi")
+        ```
+    """
 
     speculation: StrictBool = True
     """Draft and propose tokens at all. `False` in the constructor gives a plain
@@ -147,16 +156,32 @@ class SpeculationSettings(Settings):
 
 
 class CallSettings(SpeculationSettings):
-    """Everything that may differ from call to call."""
+    """Everything that may differ from call to call.
+
+    Example:
+        ```python
+        from langchain_ssr.settings import CallSettings
+
+        short = CallSettings(temperature=0, max_tokens=200, thinking_budget=100)
+        llm.invoke("Hi", **short.model_dump(exclude_unset=True))
+        ```
+    """
 
     temperature: Temperature | None = None
+    """Sampling temperature, 0 to 2; 0 is greedy. Default: the model's own, as for all
+    sampling settings."""
     top_p: Annotated[float, Field(gt=0, le=1)] | None = None
+    """Probability, above 0 and up to 1, that the tokens to sample from sum to."""
     top_k: Annotated[StrictInt, Field(ge=-1, le=LARGEST_INT)] | None = None
     """Most likely tokens to sample from; 0 or -1 for all."""
     min_p: Annotated[float, Field(ge=0, le=1)] | None = None
+    """Least probability of a token to sample, as a share of the likeliest one's."""
     presence_penalty: Annotated[float, Field(ge=-2, le=2)] | None = None
+    """Taken, -2 to 2, from the logits of tokens that the output has."""
     frequency_penalty: Annotated[float, Field(ge=-2, le=2)] | None = None
+    """The same, -2 to 2, for each time that the output has the token."""
     repetition_penalty: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
+    """Factor against tokens that the prompt or the output has; 1 for none."""
     max_tokens: PositiveInt | None = Field(
         default=None,
         validation_alias=AliasChoices(
@@ -167,10 +192,15 @@ class CallSettings(SpeculationSettings):
     stop: list[StrictStr] | None = Field(
         default=None, validation_alias=AliasChoices("stop", "stop_sequences")
     )
+    """Strings that end the answer; they are left out of it."""
     seed: Annotated[StrictInt, Field(ge=-LARGEST_INT, le=LARGEST_INT)] | None = None
+    """Seed of the request's random numbers."""
     n: PositiveInt = 1
+    """Number of answers to one prompt; a stream carries one."""
     logprobs: StrictBool | None = None
+    """Tell the log-probability of each token, in `response_metadata["logprobs"]`."""
     top_logprobs: Annotated[StrictInt, Field(ge=0, le=20)] | None = None
+    """Tell so of the likeliest tokens of each position, too: of how many, 0 to 20."""
     enable_thinking: StrictBool | Literal["auto"] | None = "auto"
     """Let the model think first. `"auto"`: yes, where it was trained to, unless
     `reasoning_effort` says it. `None`: as the chat template does by itself."""
@@ -179,7 +209,9 @@ class CallSettings(SpeculationSettings):
     reasoning_effort: (
         Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"] | None
     ) = None
+    """How long to think, for models whose chat template knows such levels."""
     chat_template_kwargs: dict[str, Any] = Field(default_factory=dict)
+    """Further variables of the model's chat template."""
     extra_body: dict[str, Any] = Field(default_factory=dict)
     """Further fields of vLLM's chat-completions request."""
 

@@ -15,6 +15,7 @@ from langchain_core.output_parsers import (
     PydanticOutputParser,
     PydanticToolsParser,
 )
+from langchain_core.outputs import ChatGeneration, Generation
 from langchain_core.runnables import (
     Runnable,
     RunnableConfig,
@@ -100,11 +101,13 @@ def structured_output(
         method: How to ask for it.
         include_raw: Return the message and the parsing error as well.
         strict: As `convert_to_openai_tool` of langchain-core has it.
-        **kwargs: Further arguments of the call.
+        **kwargs: Further arguments of the call. `tools` may be called instead of an
+            answer; what was parsed is `None` then.
 
     Raises:
         SettingsError: If the method is unknown, or arguments do not fit it.
     """
+    tools = kwargs.pop("tools", None)
     if method not in get_args(Method):
         raise SettingsError(
             f"method: {method!r} is none of {', '.join(get_args(Method))}"
@@ -119,6 +122,11 @@ def structured_output(
         "schema": schema if _is_convertible(schema) else None,
     }
     if method == "function_calling":
+        if tools:
+            raise SettingsError(
+                f"tools: method={method!r} forces a call of the schema, so that no "
+                "tool could be called; use method='json_schema'"
+            )
         name = convert_tools([schema])[0]["function"]["name"]  # type: ignore[list-item]
         kwargs = {"tool_choice": name, "parallel_tool_calls": False, **kwargs}
         bound = llm.bind_tools([schema], strict=strict, **kwargs)  # type: ignore[list-item]
@@ -127,7 +135,10 @@ def structured_output(
         kwargs["response_format"] = {"type": "json_object"}
     else:
         kwargs["response_format"] = response_format(schema, strict)
-    return _read(llm.bind(**kwargs), _text_parser(schema), include_raw=include_raw)
+    bound = (
+        llm.bind_tools(tools, strict=strict, **kwargs) if tools else llm.bind(**kwargs)
+    )
+    return _read(bound, _text_parser(schema), include_raw=include_raw)
 
 
 def _is_convertible(schema: Schema | None) -> bool:
@@ -145,10 +156,26 @@ def _call_parser(schema: Any, name: str) -> Runnable[Any, Any]:
     return JsonOutputKeyToolsParser(key_name=name, first_tool_only=True)
 
 
+class AnswerParser(JsonOutputParser):
+    """Reads an answer; a call of a tool in its place is `None`."""
+
+    def parse_result(self, result: list[Generation], *, partial: bool = False) -> Any:
+        """Parse an answer, or as much as there is of it."""
+        answer = result[0]
+        called = isinstance(answer, ChatGeneration) and _calls(answer.message)
+        if called and not answer.text.strip():
+            return None
+        return super().parse_result(result, partial=partial)
+
+
+class PydanticAnswerParser(AnswerParser, PydanticOutputParser[Any]):
+    """Reads an answer as an instance of a class."""
+
+
 def _text_parser(schema: Any) -> Runnable[Any, Any]:
     if isinstance(schema, type) and is_basemodel_subclass(schema):
-        return PydanticOutputParser(pydantic_object=schema)
-    return JsonOutputParser()
+        return PydanticAnswerParser(pydantic_object=schema)
+    return AnswerParser()
 
 
 def _read(

@@ -86,10 +86,13 @@ class ToolBinder(TokenCounter):
                 `parsing_error` instead of raising the error.
             strict: `True`: every property is required, as OpenAI has it. The schema
                 is enforced in any case.
-            **kwargs: Further arguments of the call.
+            **kwargs: Further arguments of the call. Beside `"json_schema"` and
+                `"json_mode"` these may be `tools`: if the model calls one, `None` is
+                parsed, and `include_raw` gives the message with the call.
 
         Returns:
-            A runnable. In a stream it gives the object as it grows.
+            A runnable. In a stream it gives the object as it grows; with `include_raw`
+            one dictionary at the end, for an error is not known before.
 
         Raises:
             SettingsError: If the method is unknown, or arguments do not fit it.

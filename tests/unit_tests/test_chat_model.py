@@ -11,7 +11,7 @@ import pytest
 from langchain_core.callbacks import get_usage_metadata_callback
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 
-from langchain_ssr import ChatSSR
+from langchain_ssr import ChatSSR, get_speculation_callback
 from langchain_ssr.errors import SettingsError
 
 pytestmark = pytest.mark.usefixtures("backend")
@@ -131,6 +131,34 @@ def test_several_answers_and_usage_once(llm, backend):
     assert backend.request["n"] == 2
     assert [message.content for message in messages] == ["Hi 🙂 there"] * 2
     assert [bool(message.usage_metadata) for message in messages] == [True, False]
+
+
+@pytest.mark.parametrize("watched", [False, True])
+async def test_results_add_up_model_and_usage(llm, watched):
+    prompts = [[HumanMessage("hi")]] * 3
+    expected = {
+        "model_name": "smollm2",
+        "token_usage": {
+            "prompt_tokens": 9,
+            "completion_tokens": 27,
+            "total_tokens": 36,
+            "completion_tokens_details": {"reasoning_tokens": 12},
+        },
+    }
+    with get_speculation_callback(on_draft=print if watched else None):
+        assert llm.generate(prompts).llm_output == expected
+        assert (await llm.agenerate(prompts)).llm_output == expected
+
+
+def test_results_without_usage_add_up_to_none(llm, backend, monkeypatch):
+    whole = {**backend.complete({}), "usage": None}
+    monkeypatch.setattr(backend, "complete", lambda _: whole)
+    expected = {"model_name": "smollm2", "token_usage": {}}
+    assert llm.generate([[HumanMessage("hi")]]).llm_output == expected
+    streaming = ChatSSR(
+        model="smollm2", streaming=True
+    )  # langchain-core keeps no usage
+    assert streaming.generate([[HumanMessage("hi")]]).llm_output == expected
 
 
 @pytest.mark.parametrize("way", ["stream", "astream"])

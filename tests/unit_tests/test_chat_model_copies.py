@@ -6,12 +6,19 @@ import copy
 import json
 import pickle
 
+import httpx
 import pytest
 from langchain_core.load import dumps, loads
 from langchain_core.rate_limiters import InMemoryRateLimiter
 from langchain_core.runnables import ConfigurableField
 
-from langchain_ssr import ChatSSR, SpeculationCallbackHandler
+from langchain_ssr import (
+    ChatSSR,
+    SpeculationCallbackHandler,
+    get_speculation_callback,
+)
+from langchain_ssr.errors import SettingsError
+from tests.unit_tests.ssr_backend import DRAFTS, use
 
 SETTINGS = {
     "model": "smollm2",
@@ -81,6 +88,22 @@ def test_copy_asks_the_same(backend, make, settings):
 
 
 @every_copy
+@pytest.mark.parametrize(
+    ("given", "drafts"),
+    [({}, DRAFTS), ({"stream_drafts": False}, []), ({"stream_drafts": True}, DRAFTS)],
+)
+@pytest.mark.kind(26)
+def test_copy_gives_early_drafts_as_its_model_does(monkeypatch, make, given, drafts):
+    use(monkeypatch)
+    llm = ChatSSR(model="smollm2", **given)
+    for asked in (llm, make(llm)):
+        seen = []
+        with get_speculation_callback(on_draft=seen.append):
+            asked.invoke("hi")
+        assert seen == drafts
+
+
+@every_copy
 @pytest.mark.kind(26)
 def test_copy_uses_the_same_engine(make):
     llm = ChatSSR(**SETTINGS)
@@ -100,6 +123,68 @@ def test_deep_copy_shares_what_works_only_if_it_is_shared(backend):
     assert copied.rate_limiter is limiter
     assert copied.callbacks[0] is handler
     assert copied.model_kwargs is not llm.model_kwargs
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("rate_limiter", InMemoryRateLimiter()),
+        ("http_client", httpx.Client()),
+        ("http_async_client", httpx.AsyncClient()),
+    ],
+)
+def test_what_no_other_process_can_use_is_named_when_pickled(name, value):
+    llm = ChatSSR(model="smollm2", **{name: value})
+    remedy = rf"{name}:.*model_copy\(update={{'{name}': None}}\)"
+    with pytest.raises(SettingsError, match=remedy):
+        pickle.dumps(llm)
+    bare = llm.model_copy(update={name: None})
+    assert getattr(pickle.loads(pickle.dumps(bare)), name) is None  # noqa: S301
+    assert getattr(copy.deepcopy(llm), name) is value
+
+
+def test_what_pickle_alone_cannot_take_is_left_to_it():
+    handler = SpeculationCallbackHandler(on_draft=lambda _: None)
+    state = ChatSSR(model="smollm2", callbacks=[handler]).__getstate__()
+    assert state["__dict__"]["callbacks"] == [handler]  # cloudpickle takes it
+
+
+def test_callbacks_are_pickled():
+    llm = ChatSSR(model="smollm2", callbacks=[SpeculationCallbackHandler()])
+    [handler] = pickle.loads(pickle.dumps(llm)).callbacks  # noqa: S301
+    assert isinstance(handler, SpeculationCallbackHandler)
+
+
+@pytest.mark.parametrize("deep", [False, True])
+@pytest.mark.parametrize(
+    ("update", "flag"),
+    [
+        ({"model": "Gemma-4-E4B-IT"}, "structured_output"),
+        ({"model_name": "Gemma-4-E4B-IT"}, "structured_output"),
+        ({"engine_kwargs": {"tool_call_parser": None}}, "tool_calling"),
+    ],
+)
+def test_updated_copy_has_the_profile_of_one_made_by_itself(deep, update, flag):
+    llm = ChatSSR(model="Qwen3-4B")
+    copied = llm.model_copy(update=update, deep=deep)
+    own = {"model": "Qwen3-4B"} if "engine_kwargs" in update else {}
+    assert copied.profile == ChatSSR(**own, **update).profile
+    assert copied.profile[flag] is False
+    assert llm.profile[flag] is True
+
+
+def test_updated_copy_has_a_profile_if_there_is_such_a_model():
+    llm = ChatSSR(model="no such model").model_copy(update={"model": "Qwen3-4B"})
+    assert llm.profile == ChatSSR(model="Qwen3-4B").profile
+    assert llm.model_copy(update={"model": "no such model"}).profile is None
+
+
+def test_updated_copy_keeps_the_profile_of_the_user():
+    llm = ChatSSR(model="Qwen3-4B", profile={"tool_calling": True})
+    copied = llm.model_copy(update={"model": "Gemma-4-E4B-IT"})
+    assert copied.profile == {"tool_calling": True}
+    given = ChatSSR(model="Qwen3-4B").model_copy(update={"profile": {}})
+    assert given.profile == {}
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ import pytest
 
 from langchain_ssr import ChatSSR
 from langchain_ssr.errors import SettingsError
+from langchain_ssr.settings import CallSettings
 
 
 def request(backend, **constructor) -> dict:
@@ -25,6 +26,21 @@ def request(backend, **constructor) -> dict:
 def test_unknown_name_is_refused_with_a_suggestion(typo, meant):
     with pytest.raises(ValueError, match=f"{typo}.*ChatSSR.*mean '{meant}'"):
         ChatSSR(model="smollm2", **{typo: 1})
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"temprature": 1},
+        {"openai_api_key": "sk-other"},
+        {"top_logprobs": 3, "logprobs": False},
+        {"base_url": "http://x", "engine_kwargs": {"dtype": "float32"}},
+    ],
+)
+def test_settings_are_refused_without_showing_the_key(settings):
+    with pytest.raises(ValueError, match=next(iter(settings))) as info:
+        ChatSSR(model="smollm2", api_key="sk-secret", **settings)
+    assert "sk-" not in str(info.value)
 
 
 def test_unknown_name_is_refused_even_if_it_is_none():
@@ -62,6 +78,66 @@ def test_aliases_work_in_the_constructor():
     llm = ChatSSR(model_name="m", max_completion_tokens=5, stop_sequences=["x"])
     assert (llm.model, llm.max_tokens, llm.stop) == ("m", 5, ["x"])
     assert ChatSSR(model="m", request_timeout=3).timeout == 3
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"max_tokens": 1, "max_completion_tokens": 2},
+        {"model": "smollm2", "model_name": "b"},
+        {"request_timeout": 1, "timeout": 2},
+        {"stop": ["a"], "stop_sequences": ["b"]},
+    ],
+)
+def test_two_names_of_one_setting_that_contradict_each_other(settings):
+    first, second = settings
+    said = f"{first} and {second} are two names of one setting"
+    with pytest.raises(ValueError, match=said):
+        ChatSSR(**{"model": "smollm2", **settings})
+    if first in CallSettings.canonical_names():
+        with pytest.raises(ValueError, match=said):
+            ChatSSR(model="smollm2", model_kwargs=settings)
+
+
+def test_two_names_of_one_setting_that_agree():
+    llm = ChatSSR(model="m", model_name="m", max_tokens=1, max_completion_tokens=None)
+    assert (llm.model, llm.max_tokens) == ("m", 1)
+
+
+def test_model_can_be_read_by_the_name_that_others_have():
+    llm = ChatSSR(model="smollm2")
+    assert llm.model_name == llm.model == "smollm2"
+    assert "model_name" not in llm.model_dump()
+    with pytest.raises(AttributeError):
+        llm.model_name = "other"
+
+
+# --- settings of the constructor -----------------------------------------------------
+
+FIXED = sorted(set(ChatSSR.model_fields) - set(CallSettings.model_fields))
+OF_CORE = {"callbacks", "metadata", "tags"}
+
+
+@pytest.mark.parametrize(
+    ("name", "where"),
+    [
+        *((name, name) for name in FIXED if name != "stream_usage"),
+        ("request_timeout", "timeout"),
+        ("model_name", "model"),
+        ("extra_headers", "default_headers"),
+    ],
+)
+def test_setting_of_the_constructor_is_refused_in_a_call(backend, name, where):
+    said = rf"{name} is no setting of a call.*ChatSSR\({where}=\.\.\.\)"
+    llm, call = ChatSSR(model="smollm2"), {name: 3}
+    with pytest.raises(SettingsError, match=said):
+        llm._settings(call)
+    with pytest.raises(ValueError, match=said):
+        ChatSSR(model="smollm2", model_kwargs=call)
+    if name not in OF_CORE:  # it takes those out of a call
+        with pytest.raises(SettingsError, match=said):
+            llm.bind(**call).invoke("hi")
+    assert not backend.requests
 
 
 # --- layers --------------------------------------------------------------------------

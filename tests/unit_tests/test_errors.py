@@ -17,6 +17,12 @@ CONTEXT = (
     "contains at least 2049 input tokens, which exceeds the limit."
 )
 
+CHARACTERS = (
+    "This model's maximum context length is 2048 tokens. However, your prompt contains "
+    "200000 characters (more than 61440 characters, which is the upper bound for 2048 "
+    "input tokens). Please reduce the length of the input prompt."
+)
+
 
 @pytest.mark.parametrize(
     ("code", "kind"),
@@ -92,6 +98,36 @@ def test_prompt_that_fills_the_context(length):
     assert type(error) is errors.ContextLengthError
     assert (error.max_tokens, error.num_tokens) == (length, length)
     assert ("of 512 tokens" in str(error)) is bool(length)
+
+
+@pytest.mark.parametrize(
+    ("message", "num_tokens", "is_lower_bound"),
+    [
+        (CONTEXT, 2049, True),
+        (CONTEXT.replace("at least 2049", "5000"), 5000, False),
+        (
+            CHARACTERS,
+            None,
+            False,
+        ),
+        (
+            "Input length (5000) exceeds model's maximum context length (2048).",
+            5000,
+            False,
+        ),
+    ],
+)
+def test_what_is_told_of_the_prompts_length(message, num_tokens, is_lower_bound):
+    error = from_wire({"message": message, "code": 400})
+    assert (error.max_tokens, error.num_tokens) == (2048, num_tokens)
+    assert error.is_lower_bound is is_lower_bound
+
+
+def test_prompt_that_is_longer_than_the_context():
+    message = "max_tokens must be at least 1, got -5."
+    error = from_wire({"message": message, "code": 400}, 2048)
+    assert (error.max_tokens, error.num_tokens) == (2048, 2053)
+    assert from_wire({"message": message, "code": 400}).num_tokens is None
 
 
 def test_output_that_is_longer_than_the_context():

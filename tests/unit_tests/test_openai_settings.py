@@ -106,6 +106,11 @@ def test_settings_can_be_added_and_replaced():
     assert (llm.model, llm.temperature, llm.max_tokens) == ("smollm2", 0.5, 6)
 
 
+def test_two_names_of_one_setting_that_contradict_each_other():
+    with pytest.raises(SettingsError, match="model_name and model are two names"):
+        ChatSSR.from_chat_openai(chat_openai(), model_name="smollm2", model="demo")
+
+
 @pytest.mark.parametrize(
     ("settings", "name"),
     [

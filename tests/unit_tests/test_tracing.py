@@ -108,6 +108,25 @@ def test_a_run_has_the_settings_of_its_call(backend, client):
     }
 
 
+@pytest.mark.parametrize(
+    ("disable", "constructor", "call", "expected"),
+    [
+        ("0", {}, {}, True),
+        ("1", {}, {}, False),
+        ("0", {}, {"speculation": False}, False),
+        ("0", {"speculation": False}, {"speculation": True}, False),
+        ("1", {"model_kwargs": {"speculation": True}}, {}, False),
+        ("1", {"base_url": "http://localhost:1/v1"}, {}, False),
+    ],
+)
+def test_a_run_says_whether_it_speculates(
+    monkeypatch, disable, constructor, call, expected
+):
+    monkeypatch.setenv("SSR_DISABLE", disable)
+    params = ChatSSR(model="smollm2", **constructor)._get_ls_params(**call)
+    assert params["ssr_speculation"] is expected
+
+
 @pytest.mark.parametrize("how", ["invoke", "ainvoke"])
 async def test_a_call_has_its_results(llm, client, how):
     tracer = LangChainTracer(client=client)
