@@ -35,8 +35,8 @@ def bench(  # noqa: PLR0917 - a command line has many options
         list[str] | None,
         typer.Option(
             help="plain, ngram, suffix, ssr, ssr-no-draft, ssr-one-draft, "
-            "ssr-answer-only, or NAME={...}: vLLM's speculative config, or settings of "
-            "SSR. Several times."
+            "ssr-prefix-only, ssr-suffix-only, ssr-answer-only, or NAME={...}: vLLM's "
+            "speculative config, or settings of SSR. Several times."
         ),
     ] = None,
     budget: Annotated[

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -19,7 +20,13 @@ from langchain_core.messages import (
 )
 from pydantic import BaseModel
 
-from langchain_ssr import DraftText, get_speculation_callback
+from langchain_ssr import (
+    DraftText,
+    SpeculationStats,
+    SpeculationTotals,
+    get_speculation_callback,
+)
+from langchain_ssr.middleware import SpeculationMiddleware
 from tests.integration_tests.conftest import REASONING_MODEL, EnginePool
 
 pytestmark = pytest.mark.engine
@@ -153,3 +160,26 @@ def test_an_agent_answers_in_a_format_by_the_native_way(pool: EnginePool) -> Non
     assert answer.tool_calls == []
     assert Verdict.model_validate_json(answer.text)
     assert answer.additional_kwargs["reasoning_content"].strip()
+
+
+def test_the_middleware_sets_each_step_and_adds_up_the_turn(
+    pool: EnginePool, example: ModuleType
+) -> None:
+    settings = {"max_tokens": 1500, "engine_kwargs": {"max_model_len": 4096}}
+    llm = pool.model(REASONING_MODEL, draft_budget=128, **settings)
+
+    def of_step(step: int, state: Mapping[str, Any]) -> dict[str, Any]:
+        return {"draft_budget": [64]} if step == 0 else {"speculation": False}
+
+    speculation = SpeculationMiddleware(of_step)
+    agent = create_agent(llm, example.make_tools({}), middleware=[speculation])
+    question = {"messages": [HumanMessage(example.TASK)]}
+    state = agent.invoke(question, {"recursion_limit": 20})
+    said = [message for message in state["messages"] if message.type == "ai"]
+    first, *later = [SpeculationStats.from_message(message) for message in said]
+    assert [draft["budget"] for draft in first.drafts] == [64]
+    assert later
+    assert {stats.reason for stats in later} == {"disabled"}
+    total = SpeculationTotals.of_messages(said).to_dict()
+    assert state["speculation"] == total
+    assert total["num_saved_steps"] == first.num_saved_steps > 0

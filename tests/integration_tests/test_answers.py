@@ -197,13 +197,17 @@ def test_logprobs_are_there_for_each_token(smollm2: ChatSSR) -> None:
 
 
 @pytest.mark.parametrize("ask", ["invoke", "stream"])
+@pytest.mark.parametrize("times", [3_000, 100_000], ids=["tokens", "characters"])
 def test_a_prompt_over_the_context_is_refused_and_the_next_answered(
-    smollm2: ChatSSR, ask: str
+    smollm2: ChatSSR, ask: str, times: int
 ) -> None:
+    """Both numbers are told, though vLLM counts no further than it must."""
+    prompt = "a b " * times
     with pytest.raises(ContextLengthError) as caught:
-        list(getattr(smollm2, ask)("a b " * 3000))
-    assert caught.value.max_tokens == 2048
-    assert caught.value.num_tokens > 2048
+        list(getattr(smollm2, ask)(prompt))
+    length = smollm2.get_num_tokens_from_messages([HumanMessage(prompt)])
+    assert length > 2 * times
+    assert (caught.value.max_tokens, caught.value.num_tokens) == (2048, length)
     assert not caught.value.is_retryable
     assert smollm2.invoke(CAPITAL).content == "The capital of France is Paris."
 

@@ -129,7 +129,9 @@ async def test_cancelling_a_task_ends_the_request(tiny: ChatSSR, chunks: int) ->
 async def test_cancelling_ainvoke_ends_the_request(tiny: ChatSSR) -> None:
     long = {"max_tokens": 1900, "extra_body": {"ignore_eos": True}}
     task = asyncio.create_task(tiny.ainvoke("hello", speculation=False, **long))
-    await asyncio.sleep(0.1)
+    while not await asyncio.to_thread(num_served, tiny):
+        assert not task.done()
+        await asyncio.sleep(0.01)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
