@@ -45,6 +45,8 @@ class Leftover:
                     reserved += self._num_blocks(needed - 1)
         for request in _admissible(scheduler, children):
             needed = self._num_blocks(request.num_tokens)
+            if needed > free:
+                needed -= _num_held(scheduler, request)
             if needed > free or self.tokens <= 0:
                 break
             free -= needed
@@ -101,13 +103,37 @@ def _num_to_compute(request: Request) -> int:
     return max(1, known - request.num_computed_tokens)
 
 
+def _num_held(scheduler: Any, request: Request) -> int:
+    """Return how many blocks of a request others hold: it needs no free ones there."""
+    manager = scheduler.kv_cache_manager
+    if not manager.prefix_cache_lookup_enabled(request):
+        return 0
+    hits, *_ = manager.coordinator.find_longest_cache_hit(
+        request.block_hashes, request.num_tokens - 1
+    )
+    return sum(
+        block.ref_cnt > 0 and not block.is_null for group in hits for block in group
+    )
+
+
+def _is_ready(request: Request) -> bool:
+    """Whether vLLM could admit a request; one that waits for its grammar, once it has.
+
+    Its status changes only when vLLM comes to it.
+    """
+    if request.status is RequestStatus.WAITING_FOR_STRUCTURED_OUTPUT_GRAMMAR:
+        wanted = request.structured_output_request
+        return wanted is not None and wanted.grammar is not None
+    return request.status in _READY
+
+
 def _admissible(scheduler: Any, children: Container[str]) -> Iterator[Request]:
     """Yield the real requests that wait and have a place, in their order."""
     places = scheduler.max_num_active_reqs - len(scheduler.running)
     if places <= 0 or scheduler.pause_state is not PauseState.UNPAUSED:
         return
     for request in scheduler.waiting:
-        if request.request_id in children or request.status not in _READY:
+        if request.request_id in children or not _is_ready(request):
             continue
         yield request
         places -= 1

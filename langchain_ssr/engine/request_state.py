@@ -126,8 +126,12 @@ class RequestState:
             return []
         if self.phase is Phase.REASONING and not self.settings.speculate_reasoning:
             return []
-        self._proposal = self._matcher.propose(limit, cost)
-        return self._proposal.tokens if self._proposal else []
+        proposal = self._matcher.propose(limit, cost)
+        tokens = proposal.tokens if proposal else []
+        if self.thinking is not None:
+            tokens = self.thinking.cut(tokens)
+        self._proposal = proposal if tokens else None
+        return tokens
 
     def count_proposal(self, num_proposed: int, num_accepted: int) -> None:
         """Count what became of the last proposal, before stops cut it."""

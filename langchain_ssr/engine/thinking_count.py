@@ -4,6 +4,9 @@ vLLM forces the end of the reasoning from its own count, which knows only the st
 marker and the text that it forces. It goes on counting where reasoning ended another
 way (a tool call, a natural end before a transition phrase), and decides from what is
 proposed. So no proposal may cross the budget by *this* count.
+
+Nor may one hold a whole marker: vLLM looks for markers once a step, and where one step
+both ends the reasoning and opens it again, it loses the second.
 """
 
 from __future__ import annotations
@@ -25,6 +28,7 @@ class ThinkingCount:
     def __init__(self, markers: Markers, prompt: Sequence[int], budget: int) -> None:
         """Count what the prompt holds already."""
         self._start, self._close = markers.start, markers.close or markers.end
+        self._markers = {markers.start, markers.end, self._close}
         self._budget = budget
         self._tail: list[int] = []
         self._count: int | None = None
@@ -32,7 +36,7 @@ class ThinkingCount:
 
     def advance(self, tokens: Sequence[int]) -> None:
         """Take tokens of prompt or output."""
-        keep = max(len(self._start), len(self._close), 1)
+        keep = max(map(len, self._markers))
         for token in tokens:
             self._tail.append(token)
             del self._tail[:-keep]
@@ -42,6 +46,14 @@ class ThinkingCount:
                 self._count += 1
                 if self._ends_with(self._close):
                     self._count = None
+
+    def cut(self, proposal: list[int]) -> list[int]:
+        """Return a proposal up to where it would complete a marker."""
+        for at in range(len(proposal)):
+            tokens = (*self._tail, *proposal[: at + 1])
+            if any(m and tokens[-len(m) :] == m for m in self._markers):
+                return proposal[:at]
+        return proposal
 
     def _ends_with(self, part: tuple[int, ...]) -> bool:
         return bool(part) and tuple(self._tail[-len(part) :]) == part

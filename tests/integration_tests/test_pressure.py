@@ -59,6 +59,17 @@ def long_prompts(num_words: int, *at: int) -> Plan:
     return [(i, f"L{i}", {**off, "prompt": prompt(f"L{i}", num_words)}) for i in at]
 
 
+def same_prompt(num_words: int, *at: int) -> Plan:
+    """Requests with one long prompt, whose cache blocks they share."""
+    of = {"ssr": SHORT, "prompt": prompt("shared", num_words)}
+    return [(i, f"S{i}", dict(of)) for i in at]
+
+
+def grammars(*at: int) -> Plan:
+    off = {"ssr": {"speculation": False}, "max_tokens": 20, "regex": "[a-d]{40}"}
+    return [(i, f"G{i}", {**off, "prompt": prompt(f"G{i}", 20)}) for i in at]
+
+
 def ranked(plan: Plan) -> Plan:
     return [(at, name, {**of, "priority": -at}) for at, name, of in plan]
 
@@ -91,6 +102,14 @@ LOADS = {
         {"num_blocks": 64},
     ),
     "priority": (ranked(in_turn(9, 6, ssr=SHORT)), PRIORITY),
+    "grammars_small_steps": (
+        at_once(6) + grammars(20, 31, 33, 47),
+        {"step_tokens": 40},
+    ),
+    "shared_prompt": (
+        same_prompt(300, 0, 9, 14, 18, 26, 33, 41, 42, 50),
+        {"num_blocks": 64, "step_tokens": 40},
+    ),
 }
 
 NO_DRAFTS = {"32_short_cache", "64_on_16_seats", "64_small_steps", "8_shorter_cache"}
