@@ -80,7 +80,11 @@ class EngineRegistry(Generic[EngineT]):
                     name="ssr-engine-start",
                     daemon=True,
                 )
-                thread.start()
+                try:
+                    thread.start()
+                except BaseException:  # Ctrl-C: nobody would end the others' wait
+                    del self._entries[key]
+                    raise
             entry.holders[id(holder)] = holder
             return entry.future
 
@@ -124,18 +128,21 @@ class EngineRegistry(Generic[EngineT]):
             key: Settings that make engines equal.
             holder: Who used it, by itself or through copies made for a call.
         """
-        with self._lock:
-            entry = self._entries.get(key)
-            if entry is None:
-                return
-            entry.holders.pop(id(holder), None)
-            if entry.holders:
-                gc.collect()  # holders that are garbage already do not count
-            if entry.holders:
-                return
-            del self._entries[key]
-        if entry.future.done() and entry.future.exception() is None:
-            entry.future.result().close()
+        unused = None
+        try:
+            with self._lock:
+                entry = self._entries.get(key)
+                if entry is None:
+                    return
+                entry.holders.pop(id(holder), None)
+                if entry.holders:
+                    gc.collect()  # holders that are garbage already do not count
+                if entry.holders:
+                    return
+                unused = self._entries.pop(key)
+        finally:  # also on Ctrl-C, for nobody else knows it any more
+            if unused is not None:
+                _close(unused.future)
 
     def close_all(self) -> None:
         """Close every engine."""
@@ -143,8 +150,12 @@ class EngineRegistry(Generic[EngineT]):
             entries = list(self._entries.values())
             self._entries.clear()
         for entry in entries:
-            if entry.future.done() and entry.future.exception() is None:
-                entry.future.result().close()
+            _close(entry.future)
+
+
+def _close(future: Future[Any]) -> None:
+    if future.done() and future.exception() is None:
+        future.result().close()
 
 
 def _is_dead(future: Future[Any]) -> bool:

@@ -47,6 +47,7 @@ class EmbeddedEngine:
         self._presence: Presence | None = None
         self._heartbeat: asyncio.Task[None] | None = None
         self._closed = False
+        self._lock = threading.Lock()
         self.start_seconds = 0.0
         self._thread = threading.Thread(
             target=self._run_loop, name="ssr-engine-loop", daemon=True
@@ -71,7 +72,7 @@ class EmbeddedEngine:
         title = f"langchain-ssr: starting vLLM for {arguments['served_model_name']}"
         try:
             with Progress(title) as progress:
-                self.submit(self._start(progress)).result()
+                self._submit(self._start(progress)).result()
                 self.start_seconds = progress.seconds
         except BaseException:
             self.close()
@@ -83,7 +84,20 @@ class EmbeddedEngine:
         self._loop.run_forever()
 
     def submit(self, coroutine: Coroutine[Any, Any, T]) -> concurrent.futures.Future[T]:
-        """Run a coroutine on the engine's loop."""
+        """Run a coroutine on the engine's loop.
+
+        Raises:
+            EngineDiedError: If the engine is closed: nothing would run there.
+        """
+        with self._lock:
+            if not self._closed:  # else `close` sees to it that this ends
+                return self._submit(coroutine)
+        coroutine.close()
+        raise engine_died()
+
+    def _submit(
+        self, coroutine: Coroutine[Any, Any, T]
+    ) -> concurrent.futures.Future[T]:
         return asyncio.run_coroutine_threadsafe(coroutine, self._loop)
 
     async def _start(self, progress: Progress) -> None:
@@ -208,22 +222,34 @@ class EmbeddedEngine:
         return bool(await self._engine.reset_prefix_cache())
 
     def close(self) -> None:
-        """End the engine's process and its loop; requests in flight fail."""
-        if self._closed:
-            return
-        self._closed = True
+        """End the engine's process and its loop; requests in flight fail.
+
+        Ctrl-C ends the wait for it, and nothing is left half done.
+        """
+        with self._lock:
+            if self._closed:
+                return
+            self._closed = True
+        end = threading.Thread(target=self._end, name="ssr-engine-end")
+        try:
+            end.start()
+        except RuntimeError:  # Python itself ends
+            self._end()
+        else:
+            end.join()
+
+    def _end(self) -> None:
         if self._presence is not None:
             self._presence.end()
         if self._engine is not None:
             with contextlib.suppress(concurrent.futures.TimeoutError, RuntimeError):
-                self.submit(self._shutdown()).result(CLOSE_SECONDS)
+                self._submit(self._shutdown()).result(CLOSE_SECONDS)
             # Done. `__del__` calls it again, perhaps at exit, where it would fail.
             self._engine.shutdown = lambda: None
             self._engine = self._serving = None
             gc.collect()
         self._loop.call_soon_threadsafe(self._loop.stop)
-        if threading.current_thread() is not self._thread:
-            self._thread.join(CLOSE_SECONDS)
+        self._thread.join(CLOSE_SECONDS)
         if not self._loop.is_running():
             self._loop.close()
 
