@@ -6,7 +6,7 @@ BIN    := $(VENV)/bin
 export VENV
 REPORTS := .test-reports
 
-.PHONY: setup demo test unit integration verify-served standard-tests features equality exactness soak distribution compat snippets notebook quickstart screenshots screenshots-samples docs mutants wheel-test lint format model clean
+.PHONY: setup demo test unit integration integration_test verify-served standard-tests features equality exactness soak distribution compat snippets notebook quickstart screenshots screenshots-samples docs mutants wheel-test lint format model clean
 
 setup:
 	@$(PYTHON) scripts/bootstrap.py
@@ -24,7 +24,7 @@ test: unit integration
 unit: setup
 	@$(BIN)/python -m pytest tests/unit_tests --disable-socket --allow-unix-socket --junit-xml $(REPORTS)/unit.xml
 
-integration: model
+integration integration_test: model
 	@$(BIN)/python -m pytest tests/integration_tests --junit-xml $(REPORTS)/integration.xml
 
 # everything of the served part: servers, clients, documents; JSON=OUT writes a report

@@ -22,13 +22,13 @@ from langchain_ssr.backends.base import JSON
 from langchain_ssr.draft_channels import areport_draft, report_draft, wants_drafts
 from langchain_ssr.openai_settings import settings_of
 from langchain_ssr.prompt_length import atelling_length, telling_length
-from langchain_ssr.tool_binder import ToolBinder
+from langchain_ssr.traced_streams import TracedStreams
 from langchain_ssr.tracing import trace_results, trace_stream_results
 from langchain_ssr.wire.requests import speculation_of
 from langchain_ssr.wire.responses import StreamReader, result_from_wire
 
 
-class ChatSSR(ToolBinder):
+class ChatSSR(TracedStreams):
     """Chat model for reasoning models on vLLM, in this process or on a server.
 
     Setup:

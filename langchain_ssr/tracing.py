@@ -14,10 +14,18 @@ import functools
 import logging
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, ParamSpec
+from uuid import UUID, uuid4
 
+from langchain_core.callbacks import (
+    AsyncCallbackManager,
+    CallbackManager,
+    Callbacks,
+)
 from langchain_core.callbacks.manager import BaseRunManager
 from langchain_core.messages import BaseMessage
 from langchain_core.outputs import ChatResult
+from langchain_core.runnables import RunnableConfig
+from langchain_core.runnables.config import ensure_config
 
 from langchain_ssr.content_blocks import PROVIDER
 from langchain_ssr.settings import SpeculationSettings
@@ -25,6 +33,7 @@ from langchain_ssr.stats import SpeculationStats
 from langchain_ssr.totals import SpeculationTotals, stats_of
 
 if TYPE_CHECKING:
+    from langchain_core.tracers.langchain import LangChainTracer
     from langsmith.run_trees import RunTree
 
 logger = logging.getLogger(__name__)
@@ -113,14 +122,72 @@ def trace_results(manager: BaseRunManager | None, result: ChatResult) -> None:
                 _add_results(run, [one.message for one in result.generations])
 
 
+class StreamRun:
+    """The run of a stream, which LangChain does not name to the model.
+
+    The callbacks are configured before LangChain does it, so that its tracers are
+    known, and the run gets its id from here.
+
+    Args:
+        config: What the stream was called with.
+        own: The model's own callbacks.
+        manager: The kind of manager that LangChain will make of them.
+    """
+
+    def __init__(
+        self,
+        config: RunnableConfig | None,
+        own: Callbacks,
+        manager: type[CallbackManager | AsyncCallbackManager],
+    ) -> None:
+        """Look for tracers."""
+        self.config = config
+        self._tracers: list[LangChainTracer] = []
+        try:
+            self._find(manager, ensure_config(config), own)
+        except Exception:  # noqa: BLE001 - whatever another version does
+            _report_failure()
+
+    def _find(
+        self,
+        manager: type[CallbackManager | AsyncCallbackManager],
+        config: RunnableConfig,
+        own: Callbacks,
+    ) -> None:
+        configured = manager.configure(config.get("callbacks"), own)
+        if not configured.handlers:
+            return
+        from langchain_core.tracers.langchain import LangChainTracer
+
+        tracers = [h for h in configured.handlers if isinstance(h, LangChainTracer)]
+        if tracers:
+            self._run_id = config.get("run_id") or uuid4()
+            self.config = {**config, "callbacks": configured, "run_id": self._run_id}
+            self._tracers = tracers
+
+    def add(self, message: BaseMessage) -> None:
+        """Add the results that a chunk carries, as the last one does, to the run."""
+        if self._tracers and "speculation" in message.response_metadata:
+            _add_to_runs(self._tracers, self._run_id, message)
+
+
+@_harmless
+def _add_to_runs(
+    tracers: Iterable[LangChainTracer], run_id: UUID, message: BaseMessage
+) -> None:
+    for tracer in tracers:
+        run = tracer.run_map.get(str(run_id))
+        if run is not None:
+            _add_results(run, [message])
+
+
 @_harmless
 def trace_stream_results(message: BaseMessage) -> None:
-    """Add a stream's results to its run, if that can be told apart.
+    """Add the results of a stream of events to its run, if that can be told apart.
 
-    LangChain does not say to a model's stream which run it belongs to. It is a child of
-    the current run; where several models answer at once under the same run, and for a
-    stream at top level, which has no parent, nothing is added. (The results are in the
-    run's output in any case.)
+    Here nothing can be done beforehand. The run is a child of the current one; where
+    several models answer at once under the same run, and for one at top level, which
+    has no parent, nothing is added. (The results are in the run's output in any case.)
 
     Args:
         message: The stream's last message.

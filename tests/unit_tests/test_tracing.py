@@ -185,9 +185,7 @@ async def test_an_agents_runs_have_their_results(llm, client):
     assert results(client) == [results_metadata(stats(n)) for n in range(3)]
 
 
-def test_a_stream_never_gets_the_results_of_another(llm, client):
-    """Which of several runs under one parent is its own cannot be told: none."""
-
+def test_streams_that_take_turns_keep_their_results_apart(llm, client):
     @traceable
     def work():
         one, other = llm.stream("hi"), llm.stream("hi")
@@ -198,7 +196,7 @@ def test_a_stream_never_gets_the_results_of_another(llm, client):
 
     with tracing_context(enabled=True, client=client):
         work()
-    assert results(client) == [{}, results_metadata(stats(0))]
+    assert results(client) == [results_metadata(stats(n)) for n in (1, 0)]
 
 
 def test_models_of_others_do_not_stand_in_a_streams_way(llm, client):
@@ -214,13 +212,40 @@ def test_models_of_others_do_not_stand_in_a_streams_way(llm, client):
     assert results(client) == [results_metadata(stats(0))]
 
 
+@pytest.mark.parametrize("own", [True, False])
 @pytest.mark.parametrize("how", ["stream", "astream"])
-async def test_a_stream_at_top_level_has_them_in_its_output(llm, client, how):
-    await ask(llm.with_config(callbacks=[LangChainTracer(client=client)]), how)
-    assert results(client) == [{}]
-    output = client.update_run.call_args.kwargs["outputs"]
-    message = output["generations"][0][0]["message"]["kwargs"]
-    assert message["response_metadata"]["speculation"] == stats(0).to_dict()
+async def test_a_stream_at_top_level_has_its_results(llm, client, how, own):
+    tracer = LangChainTracer(client=client)
+    asked = llm.model_copy(update={"callbacks": [tracer]}) if own else llm
+    config = {"tags": ["mine"], "metadata": {"user": "Ann"}, "run_id": uuid4()}
+    await ask(asked.with_config(callbacks=None if own else [tracer], **config), how)
+    assert results(client) == [results_metadata(stats(0))]
+    [run] = runs(client)
+    assert run["user"] == "Ann"
+    begun, ended = client.create_run.call_args.kwargs, client.update_run.call_args
+    assert begun["id"] == config["run_id"]
+    assert begun["tags"] == ["mine"]
+    output = ended.kwargs["outputs"]["generations"][0][0]["message"]["kwargs"]
+    assert output["response_metadata"]["speculation"] == stats(0).to_dict()
+
+
+@pytest.mark.parametrize("how", ["stream", "astream"])
+async def test_a_traced_stream_calls_each_handler_once(llm, client, how):
+    class Counts(BaseCallbackHandler):
+        begun = ended = 0
+
+        def on_chat_model_start(self, *_, **__):
+            self.begun += 1
+
+        def on_llm_end(self, *_, **__):
+            self.ended += 1
+
+    mine, own = Counts(), Counts()
+    asked = llm.model_copy(update={"callbacks": [own]})
+    callbacks = [LangChainTracer(client=client), mine]
+    await ask(asked.with_config(callbacks=callbacks), how)
+    assert [(h.begun, h.ended) for h in (mine, own)] == [(1, 1)] * 2
+    assert client.create_run.call_count == 1
 
 
 def test_a_failed_run_has_no_results(llm, client, monkeypatch):
