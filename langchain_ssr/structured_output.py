@@ -162,8 +162,7 @@ class AnswerParser(JsonOutputParser):
     def parse_result(self, result: list[Generation], *, partial: bool = False) -> Any:
         """Parse an answer, or as much as there is of it."""
         answer = result[0]
-        called = isinstance(answer, ChatGeneration) and _calls(answer.message)
-        if called and not answer.text.strip():
+        if isinstance(answer, ChatGeneration) and _calls(answer.message):
             return None
         return super().parse_result(result, partial=partial)
 

@@ -14,10 +14,11 @@ import functools
 import logging
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, ParamSpec
-from uuid import UUID, uuid4
+from uuid import UUID
 
 from langchain_core.callbacks import (
     AsyncCallbackManager,
+    BaseCallbackManager,
     CallbackManager,
     Callbacks,
 )
@@ -26,6 +27,7 @@ from langchain_core.messages import BaseMessage
 from langchain_core.outputs import ChatResult
 from langchain_core.runnables import RunnableConfig
 from langchain_core.runnables.config import ensure_config
+from langchain_core.utils.uuid import uuid7
 
 from langchain_ssr.content_blocks import PROVIDER
 from langchain_ssr.settings import SpeculationSettings
@@ -154,21 +156,29 @@ class StreamRun:
         config: RunnableConfig,
         own: Callbacks,
     ) -> None:
-        configured = manager.configure(config.get("callbacks"), own)
-        if not configured.handlers:
-            return
-        from langchain_core.tracers.langchain import LangChainTracer
-
-        tracers = [h for h in configured.handlers if isinstance(h, LangChainTracer)]
-        if tracers:
-            self._run_id = config.get("run_id") or uuid4()
-            self.config = {**config, "callbacks": configured, "run_id": self._run_id}
-            self._tracers = tracers
+        given = config.get("callbacks")
+        if not _tracers_in(own):  # else LangChain makes none of its own
+            given = manager.configure(given)
+        self._tracers = _tracers_in(given) + _tracers_in(own)
+        if self._tracers:
+            self._run_id = config.get("run_id") or uuid7()
+            self.config = {**config, "callbacks": given, "run_id": self._run_id}
 
     def add(self, message: BaseMessage) -> None:
         """Add the results that a chunk carries, as the last one does, to the run."""
         if self._tracers and "speculation" in message.response_metadata:
             _add_to_runs(self._tracers, self._run_id, message)
+
+
+def _tracers_in(callbacks: Callbacks) -> list[LangChainTracer]:
+    """Return the tracers among callbacks. Copies that LangChain makes share runs."""
+    if isinstance(callbacks, BaseCallbackManager):
+        callbacks = callbacks.handlers
+    if not callbacks:
+        return []
+    from langchain_core.tracers.langchain import LangChainTracer
+
+    return [handler for handler in callbacks if isinstance(handler, LangChainTracer)]
 
 
 @_harmless

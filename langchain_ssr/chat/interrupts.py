@@ -30,8 +30,8 @@ class Interrupts:
         before = signal.signal(signal.SIGINT, self._interrupt)
         try:
             yield
-        finally:
-            signal.signal(signal.SIGINT, before)
+        finally:  # None: whoever embeds Python has its own, which Python cannot set
+            signal.signal(signal.SIGINT, signal.SIG_DFL if before is None else before)
 
     @contextmanager
     def allowed(self) -> Iterator[None]:

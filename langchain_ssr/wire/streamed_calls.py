@@ -44,7 +44,8 @@ class _Call:
         name, arguments = function.get("name"), function.get("arguments")
         if not name or not self.arguments:
             return False
-        return name != self.name or bool(arguments and _is_json(self.arguments))
+        more = bool(arguments and arguments.strip())
+        return name != self.name or (more and _is_json(self.arguments))
 
 
 class StreamedCalls:

@@ -73,9 +73,7 @@ def test_ctrl_c_while_it_ends_leaves_nothing_half_done(engine):
 
     def shutdown(timeout: float) -> None:
         asked.set()
-        signal.raise_signal(
-            signal.SIGINT
-        )  # as from a terminal; the main thread gets it
+        signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
         time.sleep(0.2)
 
     engine._engine.shutdown = shutdown

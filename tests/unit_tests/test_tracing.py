@@ -229,6 +229,19 @@ async def test_a_stream_at_top_level_has_its_results(llm, client, how, own):
     assert output["response_metadata"]["speculation"] == stats(0).to_dict()
 
 
+@pytest.mark.parametrize("own", [True, False])
+@pytest.mark.parametrize("how", ["stream", "astream"])
+async def test_a_stream_within_a_tracing_context_is_one_run(llm, client, how, own):
+    if own:
+        callbacks = [LangChainTracer(client=client)]
+        llm = llm.model_copy(update={"callbacks": callbacks})
+    with tracing_context(enabled=True, client=client, metadata={"user": "Ann"}):
+        await ask(llm, how)
+    assert client.create_run.call_count == client.update_run.call_count == 1
+    assert results(client) == [results_metadata(stats(0))]
+    assert runs(client)[0]["user"] == "Ann"
+
+
 @pytest.mark.parametrize("how", ["stream", "astream"])
 async def test_a_traced_stream_calls_each_handler_once(llm, client, how):
     class Counts(BaseCallbackHandler):
