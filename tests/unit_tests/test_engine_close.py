@@ -16,6 +16,14 @@ from langchain_ssr.errors import EngineDiedError
 
 
 @pytest.fixture
+def sigint():
+    """Ctrl-C interrupts, also where the tests run in the background of a shell."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.fixture
 def engine():
     engine = EmbeddedEngine({"model": "m"}, SimpleNamespace())
     engine._engine = SimpleNamespace(shutdown=lambda **_: None, errored=False)
@@ -68,6 +76,7 @@ def test_calls_that_meet_the_end_are_refused_or_cancelled(engine):
     assert told.count("EngineDiedError") == len(threads)
 
 
+@pytest.mark.usefixtures("sigint")
 def test_ctrl_c_while_it_ends_leaves_nothing_half_done(engine):
     asked = threading.Event()
 
