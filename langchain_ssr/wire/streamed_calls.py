@@ -76,9 +76,12 @@ class StreamedCalls:
             read = pieces.setdefault(call.index, tool_call_chunk(index=call.index))
             if call.index == begun:
                 read["id"] = call.id or new_call_id()
-            if (name := function.get("name")) and name != call.name:
+            name = function.get("name")
+            if name and name != call.name:
                 read["name"] = (read["name"] or "") + name
                 call.name += name
+            elif name == "" and not call.name:  # of a call that is none
+                read["name"] = read["name"] or ""
             if arguments := function.get("arguments"):
                 read["args"] = (read["args"] or "") + arguments
                 call.arguments += arguments
