@@ -36,7 +36,7 @@ class ThinkingCount:
 
     def advance(self, tokens: Sequence[int]) -> None:
         """Take tokens of prompt or output."""
-        keep = max(map(len, self._markers))
+        keep = max(1, *map(len, self._markers))
         for token in tokens:
             self._tail.append(token)
             del self._tail[:-keep]
@@ -49,9 +49,11 @@ class ThinkingCount:
 
     def cut(self, proposal: list[int]) -> list[int]:
         """Return a proposal up to where it would complete a marker."""
+        tokens, before = (*self._tail, *proposal), len(self._tail)
+        markers = [marker for marker in self._markers if marker]
         for at in range(len(proposal)):
-            tokens = (*self._tail, *proposal[: at + 1])
-            if any(m and tokens[-len(m) :] == m for m in self._markers):
+            end = before + at + 1
+            if any(tokens[max(0, end - len(m)) : end] == m for m in markers):
                 return proposal[:at]
         return proposal
 
